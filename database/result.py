@@ -1,0 +1,37 @@
+"""What a query gives: a Result, or a Failure as data. Neither is an exception."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Reason = Literal["refused", "error", "time_out", "too_many_rows", "too_large", "memory", "lost"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The rows of one SELECT.
+
+    columns:   names, in order; their count holds also for an empty result.
+    types:     the engine's type names, one a column.
+    rows:      tuples of Python values, in the order the engine gave them.
+    elapsed_s: seconds the query took.
+    """
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    elapsed_s: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a statement gave no rows.
+
+    reason:  refused (the gate), error (the engine), time_out, too_many_rows (over the row limit),
+             too_large (over the byte limit), memory, or lost: our worker failed for a reason that
+             the query did not cause. `lost` is never a score.
+    message: class and masked text; carries no data values.
+    """
+
+    reason: Reason
+    message: str
+    elapsed_s: float = field(default=0.0, compare=False)

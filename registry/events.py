@@ -1,0 +1,127 @@
+"""The record: what was done to a question file, one event a line, chained to the line before.
+
+registry/records/<file>.jsonl, in canonical JSON:
+
+    {"body":{...},"by":"openai/gpt-6-astra","call":"<ledger key>","item":"hard-001",
+     "item_sha256":"...","kind":"verdict","previous":"<sha256 of the line before>","seq":7,
+     "when":"2026-11-30T12:00:00Z"}
+
+Kinds: draft, problem, verdict, fix, ballot, decided, waiver, edit, drop, owner, freeze.
+`by` is a model id, `rule/<name>@<version>` or a person's name; `call` is the ledger key of the reply
+it rests on (null for rules and people). The first line's `previous` is 64 zeros. Events are appended
+under the file's lock and are never changed.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from registry.canonical import canonical
+from registry.files import locked
+from registry.reader import FormatError
+
+FIRST = "0" * 64
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that was done: who, when, on which content, resting on which call."""
+
+    kind: str
+    by: str
+    body: dict[str, Any] = field(default_factory=dict)
+    item: str | None = None
+    item_sha256: str | None = None
+    call: str | None = None
+    when: str = ""
+    seq: int = 0
+    previous: str = FIRST
+
+
+def record_path(registry: Path, file: str) -> Path:
+    """Return where the record of a question file (by its stem) lies."""
+    return registry / "records" / f"{file}.jsonl"
+
+
+def append(path: Path, events: Sequence[Event]) -> list[Event]:
+    """Append events to a record; returns them as written, with seq, time and chain.
+
+    Raises: FormatError (the record is broken), BusyError, OSError.
+    """
+    if not events:
+        return []
+    with locked(path):
+        have = load(path)
+        seq = have[-1].seq if have else 0
+        previous = _line_sha256(have[-1]) if have else FIRST
+        written: list[Event] = []
+        for event in events:
+            seq += 1
+            event = Event(
+                **{**asdict(event), "seq": seq, "previous": previous, "when": event.when or now()}
+            )
+            previous = _line_sha256(event)
+            written.append(event)
+        _append_lines(path, "".join(_line(event) + "\n" for event in written))
+    return written
+
+
+def load(path: Path) -> list[Event]:
+    """Return a record's events in order; a missing file is an empty record.
+
+    A last line that a killed process left half written is not an event and is ignored here (the
+    next `append` removes it). Raises: FormatError where the chain does not hold, with file:line.
+    """
+    if not path.exists():
+        return []
+    events: list[Event] = []
+    previous = FIRST
+    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
+    for number, line in enumerate(whole.split("\n") if whole else [], 1):
+        event = _parse(path, number, line)
+        if event.previous != previous or event.seq != number or _line(event) != line:
+            raise FormatError(path, number, "the chain is broken: this line or one before changed")
+        previous = hashlib.sha256(line.encode()).hexdigest()
+        events.append(event)
+    return events
+
+
+def head(path: Path) -> str:
+    """Return the sha256 of the record's last line: a receipt pins it."""
+    events = load(path)
+    return _line_sha256(events[-1]) if events else FIRST
+
+
+def now() -> str:
+    """Return the present time, UTC, to the second."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _parse(path: Path, number: int, line: str) -> Event:
+    try:
+        return Event(**json.loads(line))
+    except (ValueError, TypeError) as error:
+        raise FormatError(path, number, f"not an event: {error}") from None
+
+
+def _append_lines(path: Path, text: str) -> None:
+    with path.open("ab+") as out:
+        out.seek(0)
+        whole = out.read().rfind(b"\n") + 1
+        out.truncate(whole)  # what a kill left half written
+        out.write(text.encode())
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _line(event: Event) -> str:
+    return canonical(asdict(event))
+
+
+def _line_sha256(event: Event) -> str:
+    return hashlib.sha256(_line(event).encode()).hexdigest()

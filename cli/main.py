@@ -1,0 +1,40 @@
+"""The `benchtoward` command: its groups, and the one place where our errors become exit codes.
+
+0 done · 1 found problems · 2 wrong use or broken input · 3 stopped by a budget · 130 interrupted
+"""
+
+import sys
+
+import typer
+
+from registry.reader import FormatError
+
+app = typer.Typer(
+    help="Make, check and run a text-to-SQL benchmark whose every item, vote and score can be defended.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def run() -> None:
+    """Run the command line; print our errors as one sentence and return 2."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        print("interrupted; run the same command again to go on", file=sys.stderr)
+        sys.exit(130)
+    except Exception as error:
+        if not _ours(error):
+            raise
+        print(f"benchtoward: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _ours(error: Exception) -> bool:
+    """Tell whether an error is meant for the user: FormatError, QueryError, ModelError, OSError.
+
+    By name for the two whose modules are heavy: `--help` must not import them.
+    """
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return isinstance(error, FormatError | OSError) or bool(names & {"QueryError", "ModelError"})

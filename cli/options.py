@@ -1,0 +1,19 @@
+"""The options that every command shares, and how lines and tables go out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+RegistryOption = Annotated[
+    Path, typer.Option("--registry", help="Folder of what is fixed and versioned.", metavar="DIR")
+]
+RunsOption = Annotated[
+    Path, typer.Option("--runs", help="Folder of the ledger, checkpoints and runs.", metavar="DIR")
+]
+DataOption = Annotated[Path, typer.Option("--data", help="Folder of the databases.", metavar="DIR")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document for programs.")]
+
+REGISTRY = Path("registry")
+RUNS = Path("runs")
+DATA = Path("data")

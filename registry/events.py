@@ -16,10 +16,10 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from registry.canonical import canonical
 from registry.files import locked
@@ -55,19 +55,17 @@ def append(path: Path, events: Sequence[Event]) -> list[Event]:
     """
     if not events:
         return []
-    with locked(path):
-        have = load(path)
-        seq = have[-1].seq if have else 0
-        previous = _line_sha256(have[-1]) if have else FIRST
+    with locked(path), path.open("ab+") as out:
+        seq, previous = _last(path, out)
         written: list[Event] = []
         for event in events:
             seq += 1
-            event = Event(
-                **{**asdict(event), "seq": seq, "previous": previous, "when": event.when or now()}
-            )
-            previous = _line_sha256(event)
-            written.append(event)
-        _append_lines(path, "".join(_line(event) + "\n" for event in written))
+            when = event.when or now()
+            written.append(replace(event, seq=seq, previous=previous, when=when))
+            previous = _line_sha256(written[-1])
+        out.write("".join(_line(event) + "\n" for event in written).encode())
+        out.flush()
+        os.fsync(out.fileno())
     return written
 
 
@@ -102,21 +100,30 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _parse(path: Path, number: int, line: str) -> Event:
+def _parse(path: Path, number: int | None, line: str) -> Event:
     try:
         return Event(**json.loads(line))
     except (ValueError, TypeError) as error:
         raise FormatError(path, number, f"not an event: {error}") from None
 
 
-def _append_lines(path: Path, text: str) -> None:
-    with path.open("ab+") as out:
-        out.seek(0)
-        whole = out.read().rfind(b"\n") + 1
-        out.truncate(whole)  # what a kill left half written
-        out.write(text.encode())
-        out.flush()
-        os.fsync(out.fileno())
+def _last(path: Path, out: BinaryIO) -> tuple[int, str]:
+    """Return seq and sha256 of the last whole line; cut what a kill left half written behind it.
+
+    Only the end of the file is read: appending stays cheap, and `load` checks the whole chain.
+    """
+    size = out.seek(0, os.SEEK_END)
+    tail, step = b"", 1 << 16
+    while tail.count(b"\n") < 2 and len(tail) < size:
+        step *= 2
+        out.seek(max(0, size - step))
+        tail = out.read()
+    whole = tail[: tail.rfind(b"\n") + 1]
+    out.truncate(size - len(tail) + len(whole))
+    if not whole:
+        return 0, FIRST
+    last = whole[:-1].split(b"\n")[-1]
+    return _parse(path, None, last.decode()).seq, hashlib.sha256(last).hexdigest()
 
 
 def _line(event: Event) -> str:

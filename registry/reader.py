@@ -130,6 +130,8 @@ class _Reading:
             self.fail(node, f"{where} is {self.shown(node)}; expected keys and values")
         seen: set[str] = set()
         for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                self.fail(key, f"a key of {where} is {self.shown(key)}; expected text")
             if key.value in seen:
                 self.fail(key, f"repeated key {key.value!r} in {where}")
             seen.add(key.value)

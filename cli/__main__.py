@@ -1,0 +1,5 @@
+"""`python -m cli` is `benchtoward`."""
+
+from cli.main import run
+
+run()

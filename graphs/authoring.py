@@ -1,0 +1,152 @@
+"""Write one item for one place of the plan.
+
+    __start__ --> place
+    place     --> write
+    write     --> check      a draft came
+    write     --> __end__    no reply
+    check     --> keep       the rules pass
+    check     --> write      a rule is broken and an attempt is left: it goes back with the problems
+    check     --> __end__    no attempt is left: the place stays empty, and the record says why
+    keep      --> __end__
+
+A draft that broke rules stands in the record, as a `problem` with its content; it never enters the file.
+"""
+
+import asyncio
+from dataclasses import asdict, dataclass, replace
+from typing import Any, TypedDict
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+
+from agents.seats import Author, AuthorSlot, Draft, NoReply
+from graphs.checkpoints import Graph
+from graphs.workbook import Workbook
+from items import checks
+from items.model import Item
+from items.records import content_event, contents
+from registry.events import Event
+
+ATTEMPTS = 3
+
+
+class State(TypedDict, total=False):
+    """What a checkpoint keeps of one place.
+
+    seen:  how much of the record the author was shown, so that a killed run asks the same again.
+    draft: what the author wrote, until it is kept or sent back: a few KB, and nowhere else yet.
+    """
+
+    slot_id: str
+    seen: int
+    attempt: int
+    draft: dict[str, Any] | None
+    problems: list[str]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the nodes use and never change."""
+
+    book: Workbook
+    ground: checks.Ground
+    authors: tuple[Author, ...]
+    slots: dict[str, AuthorSlot]
+    attempts: int = ATTEMPTS
+
+
+async def place(state: State, runtime: Runtime[Context]) -> State:
+    """Fix what the author will be shown of the file."""
+    return {"seen": len(runtime.context.book.events), "attempt": 1, "problems": []}
+
+
+async def write(state: State, runtime: Runtime[Context]) -> State:
+    """Ask the slot's author; that there was no reply is recorded."""
+    context = runtime.context
+    slot = _slot(state, context)
+    reply = await context.authors[(slot.seat - 1) % len(context.authors)].ask(slot)
+    if isinstance(reply, Draft):
+        return {"draft": asdict(reply)}
+    context.book.write(_silence(slot, reply))
+    return {"draft": None}
+
+
+def after_write(state: State) -> str:
+    """Check a draft; without one the place stays empty."""
+    return "check" if state["draft"] else END
+
+
+async def check(state: State, runtime: Runtime[Context]) -> State:
+    """Run the rules on the draft; what they find is recorded with it."""
+    context = runtime.context
+    item, body = _draft(state)
+    others = tuple(q.item for q in context.book.questions)
+    ground = replace(context.ground, others=(*context.ground.others, *others))
+    findings = await asyncio.to_thread(checks.check, item, ground)
+    problems = [f"{f.rule}: {f.message}" for f in findings if f.severity == "problem"]
+    if not problems:
+        return {"problems": []}
+    body |= {"problems": problems, "draft": asdict(item)}
+    context.book.write(_problem(body.pop("by"), item.id, item.sha256, body))
+    return {"problems": problems, "attempt": state["attempt"] + 1}
+
+
+def after_check(state: State, runtime: Runtime[Context]) -> str:
+    """Keep what passes, send back what does not while an attempt is left."""
+    if not state["problems"]:
+        return "keep"
+    return "write" if state["attempt"] <= runtime.context.attempts else END
+
+
+async def keep(state: State, runtime: Runtime[Context]) -> State:
+    """Put the draft into the file."""
+    item, body = _draft(state)
+    by = body.pop("by")
+    runtime.context.book.write(content_event("draft", item, by, author=by, **body))
+    return {"draft": None}
+
+
+def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph[State, Context]:
+    """Return the compiled graph."""
+    graph = StateGraph(State, Context)
+    graph.add_node(place)
+    graph.add_node(write)
+    graph.add_node(check)
+    graph.add_node(keep)
+    graph.add_edge(START, "place")
+    graph.add_edge("place", "write")
+    graph.add_conditional_edges("write", after_write, ["check", END])
+    graph.add_conditional_edges("check", after_check, ["keep", "write", END])
+    graph.add_edge("keep", END)
+    return graph.compile(checkpointer)
+
+
+def _slot(state: State, context: Context) -> AuthorSlot:
+    """Return the slot as its author sees it now: what exists, and the attempt before."""
+    slot = context.slots[state["slot_id"]]
+    shown = contents(context.book.events[: state["seen"]]).values()
+    existing = tuple(q.question_en for q in shown if q.status != "dropped")
+    slot = replace(slot, attempt=state["attempt"], existing=existing)
+    if not state["problems"]:
+        return slot
+    return replace(slot, last=_draft(state)[0], problems=tuple(state["problems"]))
+
+
+def _draft(state: State) -> tuple[Item, dict[str, Any]]:
+    """Return the state's draft, and what else its event says: who, when in turn, resting on what."""
+    draft = state["draft"] or {}
+    body = {name: draft[name] for name in ("by", "calls", "probes", "prompt_sha256")}
+    call = draft["calls"][-1] if draft["calls"] else None
+    return Item(**draft["item"]), {**body, "attempt": state["attempt"], "call": call}
+
+
+def _silence(slot: AuthorSlot, reply: NoReply) -> Event:
+    call = reply.calls[-1] if reply.calls else None
+    body = {"attempt": slot.attempt, "calls": list(reply.calls), "call": call}
+    body |= {"problems": [f"author: {reply.problem}"], "prompt_sha256": reply.prompt_sha256}
+    return _problem(reply.by, slot.id, None, body)
+
+
+def _problem(by: str, id: str, sha256: str | None, body: dict[str, Any]) -> Event:
+    return Event("problem", by, body, item=id, item_sha256=sha256, call=body.pop("call"))

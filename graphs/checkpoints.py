@@ -1,0 +1,73 @@
+"""Where graphs keep how far they came, and how a run goes on from there.
+
+One SQLite file for all threads (runs/checkpoints.sqlite). A thread is one item or one decision; its state
+holds ids, numbers and short words only, never a type of our own, so strict msgpack needs no list of
+modules. A finished thread is deleted: what it did stands in the record. A thread that exists goes on with
+None as input; a new input would silently start it over (FACTS §7).
+"""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"  # read when langgraph is imported
+
+import aiosqlite
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Command
+from langgraph.typing import ContextT, StateT
+
+Graph = CompiledStateGraph[StateT, ContextT, Any, Any]
+
+
+@asynccontextmanager
+async def open_checkpoints(runs: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Yield the checkpointer of a runs folder. Raises: OSError."""
+    await asyncio.to_thread(runs.mkdir, parents=True, exist_ok=True)
+    async with aiosqlite.connect(runs / "checkpoints.sqlite", timeout=30) as connection:
+        saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+        await saver.setup()
+        await connection.execute("PRAGMA synchronous=NORMAL")  # WAL: safe against kill, fast
+        yield saver
+
+
+async def drive(
+    graph: Graph[StateT, ContextT],
+    thread: str,
+    start: StateT,
+    context: ContextT,
+    answer: Any = None,
+) -> dict[str, Any]:
+    """Run a thread to its end or to its next interrupt; go on where a killed run left it.
+
+    answer: what the owner says to the interrupt it waits at; None leaves it waiting.
+    Returns the state, with `__interrupt__` where it waits.
+    """
+    config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": 200}
+    have = await graph.aget_state(config)
+    waits = bool(have.interrupts)
+    if waits and answer is None:
+        return {**have.values, "__interrupt__": have.interrupts}
+    known = bool(have.next)
+    given: Any = Command(resume=answer) if waits else None if known else start
+    state = await graph.ainvoke(given, config, context=context)
+    if "__interrupt__" not in state and isinstance(graph.checkpointer, AsyncSqliteSaver):
+        await graph.checkpointer.adelete_thread(thread)
+    return dict(state)
+
+
+async def waiting(graph: Graph[StateT, ContextT], saver: AsyncSqliteSaver) -> dict[str, Any]:
+    """Return what waits for the owner: thread -> the value its interrupt shows."""
+    found: dict[str, Any] = {}
+    threads = await saver.conn.execute_fetchall("SELECT DISTINCT thread_id FROM checkpoints")
+    for (thread,) in threads:
+        have = await graph.aget_state({"configurable": {"thread_id": thread}})
+        if have.interrupts:
+            found[thread] = have.interrupts[0].value
+    return dict(sorted(found.items()))

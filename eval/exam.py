@@ -122,6 +122,10 @@ class Exam(Protocol):
 
     def parse(self, instance: Instance, turn: int, answer: Answer) -> Prediction: ...
 
+    def given(self, instance: Instance, value: str | None, *, missing: bool) -> Prediction:
+        """Return a prediction that was made elsewhere; None abstains, `missing` is no query."""
+        ...
+
     async def outcomes(
         self, answered: Sequence[tuple[Instance, tuple[Prediction, ...]]]
     ) -> list[Scored]: ...

@@ -1,0 +1,106 @@
+"""Taking an exam, from candidate to score: what `eval-text2sql` does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from eval.candidates import Candidate, answering, candidate
+from eval.exam import Exam, Instance
+from eval.predictions import Predictions, file_predictions, load_predictions
+from eval.rows import Label, RunFolder, run_folder, run_folders
+from eval.run import Asking, Sitting, Step, first, lend, sit
+from eval.score import Run, score
+from models.budget import BudgetError
+from registry.events import now
+
+
+@dataclass(frozen=True)
+class Options:
+    """How an exam is taken.
+
+    label:       exam, or dry for a dry run (S1-133).
+    limit:       only the first questions of each tier; the run stays incomplete.
+    reuse:       take answers of earlier runs, dry runs included, to equal requests (S1-022).
+    gateway:     options of models.gateway.open_gateway: budget_usd, replay, command.
+    """
+
+    model: str
+    label: Label = "exam"
+    limit: int | None = None
+    reuse: bool = False
+    predictions: Path | None = None
+    partial: bool = False
+    gateway: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of it."""
+
+    folder: RunFolder
+    run: Run
+    sitting: Sitting
+    predictions: Predictions | None = None
+
+
+async def take(
+    exam: Exam, registry: Path, runs: Path, options: Options, step: Step = lambda name: None
+) -> Taken:
+    """Ask what is not answered yet, score everything, and write the run.
+
+    Raises: ModelError (before any call, when the model cannot take this exam), FormatError, BusyError,
+    QueryError (a reference does not run), OSError.
+    """
+    folder = run_folder(runs, options.label, exam.task, options.model)
+    if options.predictions:
+        return await _from_file(exam, folder, options, options.predictions)
+    who = candidate(exam, registry, options.model)
+    folder.write_header(header(exam, who, options.label))
+    earlier = lend(_others(runs, exam.task, folder)) if options.reuse else {}
+    async with answering(exam, who, registry, runs, **options.gateway) as model:
+        asking = Asking(model, who.address, earlier, stops=(BudgetError,))
+        done = await sit(exam, folder, asking, instances=chosen(exam, options), step=step)
+    (run,) = await score(exam, folder)
+    return Taken(folder, run, done)
+
+
+def chosen(exam: Exam, options: Options) -> Sequence[Instance]:
+    """Return the instances that a command with these options asks."""
+    return first(exam, options.limit)
+
+
+def header(exam: Exam, who: Candidate, label: Label, **more: Any) -> dict[str, Any]:
+    """Return what run.json says of a run."""
+    return {
+        "task": exam.task,
+        "kind": exam.kind,
+        "label": label,
+        "model": who.id,
+        "baseline": who.baseline,
+        "address": dict(who.address),
+        "max_tokens": exam.max_tokens,
+        "when": now(),
+        **more,
+    }
+
+
+async def _from_file(exam: Exam, folder: RunFolder, options: Options, path: Path) -> Taken:
+    read = load_predictions(path, exam.instances(), partial=options.partial)
+    who = Candidate(options.model, {"model": options.model})
+    told = {
+        "file": path.name,
+        "sha256": read.sha256,
+        "missing": len(read.missing),
+        "unknown": len(read.unknown),
+    }
+    file_predictions(exam, folder, read)
+    folder.write_header(header(exam, who, options.label, predictions=told))
+    (run,) = await score(exam, folder)
+    return Taken(folder, run, Sitting(), read)
+
+
+def _others(runs: Path, task: str, folder: RunFolder) -> list[RunFolder]:
+    labels: tuple[Label, ...] = ("dry", "exam")
+    found = [other for label in labels for other in run_folders(runs, label, task)]
+    return [other for other in found if other.path != folder.path]

@@ -78,6 +78,7 @@ class Route:
     request:      fields that go into every request body, and into the ledger key.
     thinking_off: fields sent instead where a task asks for no thinking (S2-028).
     schema:       the route takes a JSON schema; false: it is asked for in words.
+    omits:        what the provider refuses to be told.
     cache:        `marks`: the route caches a prompt's prefix only where it is marked.
     batch:        the provider takes batches, at `Price.batch` of the price.
     """
@@ -92,6 +93,7 @@ class Route:
     thinking_off: dict[str, Any] = field(default_factory=dict)
     schema: bool = True
     logprobs: bool = False
+    omits: tuple[Literal["temperature"], ...] = ()
     cache: Literal["automatic", "marks"] = "automatic"
     batch: bool = False
     concurrency: int = 16

@@ -1,0 +1,143 @@
+"""Calls through litellm: any provider's route. Nothing else in BenchToward knows litellm.
+
+It is imported inside a function: that takes seconds. Before, it is told to stay offline (it would
+fetch a price map) and to leave a stray `.env` alone; its own retries, logs and costs are off.
+"""
+
+import asyncio
+import gc
+import logging
+import os
+import time
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from models.answers import read_answer, refused
+from models.call import Answer, Request
+from models.failures import CallFailed, kind_of, retry_after, scrub
+from models.roster import Route
+
+OFFLINE = {
+    "LITELLM_OFFLINE_MODE": "true",
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_MODE": "PRODUCTION",
+    "LITELLM_LOG": "ERROR",
+}
+# Providers that take our own fields in the body; the others know theirs by name.
+_OPENAI_LIKE = ("openai/", "hosted_vllm/", "together_ai/", "openrouter/", "deepseek/", "deepinfra/")
+NO_KEY = "none-needed"  # litellm wants a key also where the server does not
+
+
+class Hosted:
+    """A Model: one route of litellm. Raises CallFailed, scrubbed and without a chain."""
+
+    def __init__(self, route: Route, *, api_base: str | None = None) -> None:
+        self.route, self.api_base = route, api_base or route.api_base
+
+    async def __call__(self, request: Request) -> Answer:
+        """Make one attempt at a call."""
+        started = time.monotonic()
+        answer = await self._ask(request)
+        return replace(answer, latency_s=time.monotonic() - started)
+
+    async def _ask(self, request: Request) -> Answer:
+        litellm = library()
+        try:
+            # litellm has no total time-out: a reply that trickles would go on (FACTS §7)
+            async with asyncio.timeout(self.route.timeout_s):
+                reply = await litellm.acompletion(**self.arguments(request))
+        except TimeoutError:
+            failure = CallFailed("time_out", f"no reply within {self.route.timeout_s:g} s")
+        except Exception as error:  # litellm's own classes share no base
+            if _is_policy(error):
+                return refused(request, scrub(str(error)))
+            failure = _failure(error)
+        else:
+            return read_answer(reply, request)
+        raise failure from None
+
+    def arguments(self, request: Request) -> dict[str, Any]:
+        """Return what litellm is called with."""
+        arguments: dict[str, Any] = {
+            "model": self.route.litellm,
+            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "max_tokens": request.max_tokens,
+            "api_key": os.environ.get(self.route.key, "") if self.route.key else NO_KEY,
+            "max_retries": 0,
+            "timeout": self.route.timeout_s,
+        }
+        if "temperature" not in self.route.omits:
+            arguments["temperature"] = request.temperature
+        if self.api_base:
+            arguments["api_base"] = self.api_base
+        if request.schema and self.route.schema:
+            arguments["response_format"] = response_format(request.decides["schema"])
+        if request.logprobs:
+            arguments |= {"logprobs": True, "top_logprobs": request.logprobs}
+        extras: dict[str, Any] = request.decides["extras"]
+        if self.route.litellm.startswith(_OPENAI_LIKE):
+            return arguments | ({"extra_body": extras} if extras else {})
+        return arguments | extras
+
+
+def response_format(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a JSON schema as chat completions ask for it."""
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": "reply", "schema": schema, "strict": True},
+    }
+
+
+@cache
+def library() -> Any:
+    """Import litellm: once, offline, and without the collector walking its 200 MB again and again."""
+    os.environ.update(OFFLINE)
+    gc.disable()
+    try:
+        import litellm
+    finally:
+        gc.freeze()
+        gc.enable()
+    litellm.suppress_debug_info = True
+    litellm.num_retries = None
+    litellm.success_callback = litellm.failure_callback = litellm.callbacks = []
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # DEBUG carries prompts
+    return litellm
+
+
+def count_tokens(route: Route, texts: list[str]) -> int:
+    """Return the tokens of texts as litellm's bundled tokenizers count them: an estimate."""
+    counted: int = library().token_counter(model=route.litellm, text="\n".join(texts))
+    return counted
+
+
+def _is_policy(error: Exception) -> bool:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "ContentPolicyViolationError" in names:
+        return True
+    text = str(error).lower()
+    return getattr(error, "status_code", None) == 400 and (
+        "content_policy" in text or "content management policy" in text or "content_filter" in text
+    )
+
+
+def _failure(error: Exception) -> CallFailed:
+    """Return litellm's error as ours: kind, status, Retry-After and a scrubbed text."""
+    status = getattr(error, "status_code", None)
+    status = status if isinstance(status, int) else None
+    text = str(error)
+    response = getattr(error, "response", None)
+    headers = getattr(response, "headers", None) or getattr(error, "litellm_response_headers", None)
+    kind = kind_of(status, text)
+    if "ContextWindowExceededError" in {kind.__name__ for kind in type(error).__mro__}:
+        kind = "context_length"
+    if status == 500 and _never_arrived(text):
+        kind, status = "connection", None  # litellm calls these 500, too
+    return CallFailed(kind, scrub(text), status=status, retry_after_s=retry_after(headers))
+
+
+def _never_arrived(text: str) -> bool:
+    signs = ("connection error", "cannot connect", "connection reset", "server disconnected")
+    return any(sign in text.lower() for sign in signs)

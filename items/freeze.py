@@ -130,7 +130,8 @@ def differences(spec: Spec, now: Now) -> list[str]:
         have, pinned = getattr(now, name), getattr(pins, name)
         if have != pinned:
             found.append(f"the {name} is {_short(have)}, the spec pins {_short(pinned)}")
-    return found
+    # a changed table changes the schema text too: the table is what to name
+    return sorted(found, key=lambda line: ": schema_sha256 is " in line)
 
 
 def _tier_differences(name: str, pins: Pins, now: Now) -> list[str]:

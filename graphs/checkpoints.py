@@ -8,7 +8,7 @@ None as input; a new input would silently start it over (FACTS §7).
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -42,24 +42,34 @@ async def drive(
     thread: str,
     start: StateT,
     context: ContextT,
+    *,
     answer: Any = None,
+    stale: Callable[[Mapping[str, Any]], bool] = lambda _state: False,
 ) -> dict[str, Any]:
     """Run a thread to its end or to its next interrupt; go on where a killed run left it.
 
     answer: what the owner says to the interrupt it waits at; None leaves it waiting.
+    stale:  tells of a state that its thread's work no longer holds: then it begins anew.
     Returns the state, with `__interrupt__` where it waits.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": 200}
     have = await graph.aget_state(config)
+    if have.next and stale(have.values):
+        await _forget(graph, thread)
+        have = await graph.aget_state(config)
     waits = bool(have.interrupts)
     if waits and answer is None:
         return {**have.values, "__interrupt__": have.interrupts}
-    known = bool(have.next)
-    given: Any = Command(resume=answer) if waits else None if known else start
+    given: Any = Command(resume=answer) if waits else None if have.next else start
     state = await graph.ainvoke(given, config, context=context)
-    if "__interrupt__" not in state and isinstance(graph.checkpointer, AsyncSqliteSaver):
-        await graph.checkpointer.adelete_thread(thread)
+    if "__interrupt__" not in state:
+        await _forget(graph, thread)
     return dict(state)
+
+
+async def _forget(graph: Graph[StateT, ContextT], thread: str) -> None:
+    if isinstance(graph.checkpointer, AsyncSqliteSaver):
+        await graph.checkpointer.adelete_thread(thread)
 
 
 async def waiting(graph: Graph[StateT, ContextT], saver: AsyncSqliteSaver) -> dict[str, Any]:

@@ -1,0 +1,92 @@
+"""What the commands run: every piece of work through its graph, side by side, to its end or its interrupt.
+
+write_items    authoring.py, a place of the plan a thread
+review_items   review.py, an item a thread
+decide         decision.py, a decision a thread
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from graphs import authoring, decision, review
+from graphs.checkpoints import drive, open_checkpoints
+from graphs.pool import WIDTH, each
+from graphs.workbook import Workbook
+
+Step = Callable[[str], None]
+AUTHORS = 8  # places written at once: each author sees what was there when it began
+
+
+async def write_items(context: authoring.Context, runs: Path, step: Step) -> None:
+    """Fill the places of the plan that the file has no item for."""
+    places = [id for id in context.slots if id not in context.book.ids]
+    async with open_checkpoints(runs) as saver:
+        graph = authoring.build(saver)
+
+        async def write(id: str) -> None:
+            thread = f"author/{context.book.path.stem}/{id}"
+            await drive(graph, thread, {"slot_id": id}, context)
+            step(id)
+
+        await each(places, write, width=AUTHORS)
+
+
+async def review_items(
+    context: review.Context, runs: Path, ids: Iterable[str], *, panel: str, rounds: int, step: Step
+) -> None:
+    """Bring items before the panel; `rounds` above 0 also mends what it objects to, so many times.
+
+    panel: what names the panel in a thread: another roster's work is another thread.
+    """
+    book = context.book
+    async with open_checkpoints(runs) as saver:
+        graph = review.build(saver)
+
+        async def judge(id: str) -> None:
+            kind = "fix" if rounds else "review"
+            start: review.State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
+            thread = f"{kind}/{book.path.stem}/{id}/{panel}"
+            await drive(graph, thread, start, context, stale=lambda state: _overtaken(book, state))
+            step(id)
+
+        await each(ids, judge)
+
+
+async def decide(
+    context: decision.Context,
+    runs: Path,
+    ids: Iterable[str],
+    step: Step,
+    *,
+    answers: Mapping[str, dict[str, str]] | None = None,
+) -> list[str]:
+    """Put decisions to the voters; returns those that wait for the owner.
+
+    answers: the owner's word on those that wait: decision -> {"option", "by", "reason"}.
+    """
+    waiting: list[str] = []
+    async with open_checkpoints(runs) as saver:
+        graph = decision.build(saver)
+
+        async def ask(id: str) -> None:
+            evidence = context.evidence
+            thread = f"decide/{context.book.path.stem}/{id}/{evidence.sha256[:12]}"
+            start: decision.State = {"decision": id, "evidence": evidence.reference}
+            answer = (answers or {}).get(id)
+            state = await drive(graph, thread, start, context, answer=answer)
+            if "__interrupt__" in state:
+                waiting.append(id)
+            step(id)
+
+        await each(ids, ask, width=WIDTH)
+    return sorted(waiting)
+
+
+def _overtaken(book: Workbook, state: Mapping[str, Any]) -> bool:
+    """Tell whether a killed thread's item was changed by someone else than its own fixer since."""
+    judged = state.get("item_sha256")
+    if judged is None or book.item(state["item_id"]).sha256 == judged:
+        return False
+    last = [event for event in book.of(state["item_id"]) if event.kind in ("edit", "fix")][-1:]
+    return not (last and last[0].kind == "fix" and last[0].body["of"] == judged)

@@ -1,6 +1,7 @@
 """What every test stands on: no socket leaves this machine."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -18,3 +19,15 @@ def no_network(monkeypatch):
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def eunomia() -> Path:
+    """The path of the Eunomia database, made once and shared by all test processes; read only."""
+    from database.eunomia import fetch
+    from registry.files import locked
+
+    path = Path(__file__).parent / ".cache" / "eunomia.duckdb"
+    with locked(path.with_name("making")):  # one pytest-xdist worker makes it, the others wait
+        fetch(path)
+    return path

@@ -1,0 +1,57 @@
+"""Making a database file, from statements of our own only; nothing a model wrote comes here.
+
+    build(Path("data/copy.duckdb"), ["CREATE TABLE t AS FROM source.t"], source=Path("data/a.duckdb"))
+
+The source is attached read-only under the name `source`. The file appears whole or not at all.
+"""
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from registry.files import locked
+
+
+class QueryError(Exception):
+    """A database that cannot be opened or built, or SQL of our own that does not run."""
+
+
+def build(path: Path, statements: Iterable[str], *, source: Path | None = None) -> Path:
+    """Write a DuckDB file; returns its path. An older file of that name is replaced.
+
+    Statements run in order on one thread, so that the same statements give the same rows in the
+    same order. Raises: QueryError (names the statement), OSError, BusyError.
+    """
+    with locked(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as folder:
+        beside = Path(folder) / "new.duckdb"
+        run_all(beside, statements, source)
+        beside.replace(path)
+    return path
+
+
+def run_all(path: Path, statements: Iterable[str], source: Path | None) -> None:
+    """Run statements on a fresh file. Raises: QueryError."""
+    import duckdb
+
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("SET threads = 1")
+        connection.execute("SET TimeZone = 'UTC'")
+        statement = ""
+        try:
+            if source is not None:
+                statement = f"ATTACH {literal(source)} AS source (READ_ONLY)"
+                connection.execute(statement)
+            for statement in statements:
+                connection.execute(statement)
+        except duckdb.Error as error:
+            raise QueryError(f"{path.name}: {error}\n  in: {statement[:200]}") from None
+
+
+def name(identifier: str) -> str:
+    """Return an identifier in SQL quotes."""
+    return '"' + identifier.replace('"', '""') + '"'
+
+
+def literal(value: object) -> str:
+    """Return a text literal in SQL quotes."""
+    return "'" + str(value).replace("'", "''") + "'"

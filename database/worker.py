@@ -1,0 +1,97 @@
+"""The inside of a worker process: one read-only database, one query at a time, hard limits.
+
+Started by `database/workers.py` with an empty environment and without site-packages but the engine's.
+The order matters: die with the parent, give up what is not needed, only then open the database.
+"""
+
+import json
+import os
+import pickle
+import time
+from typing import Any, BinaryIO
+
+from database.frames import PROTOCOL, read_frame, write_frame
+from database.session import Failed, Session, open_session
+
+PIECE_ROWS = 2_048
+PIECE_BYTES = 1 << 20
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+
+
+def main() -> None:
+    """Answer requests until the pipe closes."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    quiet = os.open(os.devnull, os.O_RDWR)
+    os.dup2(quiet, 0)  # nothing that an engine prints may mix with our frames
+    os.dup2(quiet, 1)
+    frame = read_frame(requests)
+    if frame is None:
+        return
+    setup = json.loads(frame[0])
+    confine(setup)
+    try:
+        session = open_session(setup)
+    except Failed as failed:
+        write_frame(answers, json.dumps({"failed": failed.message}).encode())
+        return
+    write_frame(answers, json.dumps({"tables": sorted(session.tables)}).encode())
+    while (frame := read_frame(requests)) is not None:
+        serve(session, json.loads(frame[0]), answers)
+
+
+def confine(setup: dict[str, Any]) -> None:
+    """Die with the parent, write no file, dump no core, take no more memory than allowed."""
+    import ctypes
+    import resource
+    import signal
+
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != setup["parent"]:
+        os._exit(1)  # the parent died before the line above
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.prctl(_PR_SET_DUMPABLE, 0)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (setup["address_bytes"],) * 2)
+
+
+def serve(session: Session, request: dict[str, Any], answers: BinaryIO) -> None:
+    """Run one query and send its rows or why there are none."""
+    started = time.perf_counter()
+    pieces: list[bytes] = []
+    head: dict[str, Any]
+    try:
+        columns, types = run(session, request, pieces)
+        head = {"columns": columns, "types": types}
+    except Failed as failed:
+        head, pieces = {"reason": failed.reason, "message": failed.message}, []
+    except MemoryError:
+        pieces.clear()
+        head = {"reason": "memory", "message": "the result does not fit into the worker's memory"}
+    finally:
+        session.close_query()
+    head["elapsed_s"] = time.perf_counter() - started
+    write_frame(answers, json.dumps(head).encode(), b"".join(pieces))
+
+
+def run(
+    session: Session, request: dict[str, Any], pieces: list[bytes]
+) -> tuple[list[str], list[str]]:
+    """Start the query and encode its rows piece by piece. Raises: Failed, MemoryError."""
+    sql, time_s, trusted = request["sql"], request["time_s"], request["trusted"]
+    columns, types = session.start(sql, time_s, trusted)
+    rows = size = 0
+    ask = 1  # the first row tells how large a piece may be
+    while True:
+        piece = session.fetch(min(ask, request["rows"] + 1 - rows))
+        if not piece:
+            return columns, types
+        rows += len(piece)
+        if rows > request["rows"]:
+            raise Failed("too_many_rows", f"more than {request['rows']:,} rows")
+        pieces.append(pickle.dumps(piece, PROTOCOL))
+        size += len(pieces[-1])
+        if size > request["bytes"]:
+            raise Failed("too_large", f"more than {request['bytes']:,} bytes")
+        ask = max(1, min(PIECE_ROWS, PIECE_BYTES * rows // size))

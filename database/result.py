@@ -35,3 +35,13 @@ class Failure:
     reason: Reason
     message: str
     elapsed_s: float = field(default=0.0, compare=False)
+
+
+def results_match(reference: Result, prediction: Result, *, ordered: bool) -> bool:
+    """Tell whether a prediction's rows are the reference's (S1-083 to S1-088; compare.py).
+
+    ordered: the question asks for an order, so the rows must come in the reference's.
+    """
+    from database.compare import match  # numpy: a worker needs only the values above
+
+    return match(reference, prediction, ordered=ordered)

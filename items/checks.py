@@ -7,7 +7,18 @@ found as evidence. The rules stand in items/rules/, one subject a file.
 from collections.abc import Sequence
 
 from items.model import Item
-from items.rules import basics, unanswerable
+from items.rules import (
+    basics,
+    concepts,
+    counting,
+    injection,
+    nulls,
+    shape,
+    ties,
+    time,
+    unanswerable,
+    values,
+)
 from items.rules.base import Case, Finding, Found, Ground, Rule, Severity
 
 __all__ = ["RULES", "Finding", "Ground", "Rule", "Severity", "check", "explain"]
@@ -19,6 +30,51 @@ RULES: tuple[Rule, ...] = (  # the order they run in
     basics.returns_rows,
     basics.clock,
     unanswerable.witness,
+    injection.instructs,
+    injection.hidden_characters,
+    ties.ties,
+    ties.picked,
+    ties.null_picked,
+    ties.order_ties,
+    counting.counted_thing,
+    counting.records_counted,
+    counting.counted_condition,
+    counting.sum_of_distinct,
+    counting.fan_out,
+    counting.distinct_values_added,
+    counting.orphans,
+    counting.merged_names,
+    counting.empty_row_counted,
+    values.absent_constant,
+    values.absent_pattern,
+    values.dead_column,
+    values.text_as_number,
+    values.whole_division,
+    values.zero_denominator,
+    concepts.unknown_concept,
+    concepts.concept_named,
+    concepts.descendants,
+    nulls.not_in_null,
+    nulls.equals_null,
+    nulls.unequal_null,
+    nulls.open_end,
+    nulls.missing_averaged,
+    nulls.left_join_undone,
+    nulls.zero_rows,
+    time.boundaries_counted,
+    time.age_in_years,
+    time.days_inclusive,
+    time.midnight_limit,
+    time.date_shown,
+    time.pinned_today,
+    time.one_sided,
+    time.impossible_times,
+    shape.yes_or_no,
+    shape.asked_aggregate,
+    shape.precedence,
+    shape.order_said,
+    shape.rounding_said,
+    shape.columns_asked,
 )
 
 

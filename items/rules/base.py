@@ -14,12 +14,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from database.engine import Database
-
-from database.result import Failure, Result
+from database.result import Failure, Result, results_match
 from items.model import Item
+from items.rules.facts import Facts, facts_of
+from items.rules.sql import Query, read_query
+from items.rules.wording import Wording
 from items.settings import Settings
 
 Severity = Literal["problem", "warning", "note"]
@@ -75,10 +77,65 @@ class Case:
         sql = self.item.reference_sql
         return None if sql is None else self.ground.database.run(sql, time_s=TIME_S)
 
-    def ask(self, sql: str) -> tuple[tuple[object, ...], ...] | None:
-        """Return the rows of a query that a rule made from the reference; None when it fails."""
+    @property
+    def rows(self) -> Result | None:
+        """What the reference returns, if it runs."""
+        return self.result if isinstance(self.result, Result) else None
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the database holds."""
+        return facts_of(self.ground.database)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """What the question asks for."""
+        return Wording(self.item.question_en, self.item.question_ko)
+
+    @cached_property
+    def query(self) -> Query | None:
+        """The reference, parsed and qualified; None where there is none, or sqlglot cannot read it.
+
+        Also None where the qualified text returns something else than the reference: then no variant
+        of it would say anything about the reference.
+        """
+        if self.rows is None:
+            return None
+        query = read_query(self.item.reference_sql, self.facts.tables)
+        if query is None:
+            return None
+        again = self.ground.database.run(query.sql, time_s=TIME_S)
+        ordered = self.item.order_matters
+        same = isinstance(again, Result) and results_match(self.rows, again, ordered=ordered)
+        return query if same else None
+
+    def ask(self, sql: str | None) -> tuple[tuple[Any, ...], ...]:
+        """Return the rows of a query that a rule made from the reference; none when it fails."""
+        result = None if sql is None else self.ground.database.run(sql, time_s=TIME_S)
+        return result.rows if isinstance(result, Result) else ()
+
+    def changed(self, sql: str) -> Result | None:
+        """Return what a variant of the reference returns, if that is something else; else None."""
         result = self.ground.database.run(sql, time_s=TIME_S)
-        return result.rows if isinstance(result, Result) else None
+        if self.rows is None or not isinstance(result, Result):
+            return None
+        same = results_match(self.rows, result, ordered=False)
+        return None if same else result
+
+    def told(self, other: Result) -> str:
+        """Return the reference's result beside another one, short, as evidence."""
+        return f"reference {brief(self.rows)}; instead {brief(other)}"
+
+
+def brief(result: Result | None, most: int = 3) -> str:
+    """Return the first rows of a result on one line."""
+    if result is None:
+        return "nothing"
+    shown = ", ".join(
+        "(" + ", ".join(str(cell)[:40] for cell in row[:6]) + ")" for row in result.rows[:most]
+    )
+    more = len(result.rows) - most
+    return (shown or "no rows") + (f" and {more:,} more rows" if more > 0 else "")
 
 
 Look = Callable[[Case], Iterator[Found | str]]

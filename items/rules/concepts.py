@@ -1,0 +1,133 @@
+# ruff: noqa: S608 -- our own SQL over names that the schema has
+"""Concepts: an id that exists, that is what the question says, and whose descendants are counted in."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.sql import Origin, Part
+from items.rules.values import equalities, joined_to
+from items.rules.wording import alike, words
+
+CLINICAL = ("condition", "drug", "measurement", "procedure", "observation", "device")
+EMPTY_WORDS = {
+    "a", "an", "and", "any", "by", "for", "from", "in", "of", "on", "or", "other", "the", "to", "with",
+    "without", "unspecified", "disorder", "disease", "finding", "product", "oral", "tablet", "mg", "ml",
+    "hr", "due", "nos",
+}  # fmt: skip
+ENOUGH = 0.75  # of a concept's words stand in the question, one after the other
+
+
+@rule("problem", source="OMOP: a concept id is a row of CONCEPT")
+def unknown_concept(case: Case) -> Iterator[Found | str]:
+    """A concept id exists: in the concept table, or at least in the column it is compared with."""
+    for part, column, value, _ in equalities(case):
+        origin = case.query.origin(part, column) if case.query else None
+        if origin is None or not origin[1].endswith("concept_id") or not isinstance(value, int):
+            continue
+        if not case.facts.has("concept", "concept_id"):
+            continue
+        yield f"concept {value}"
+        if value and case.facts.concept(value) is None and not case.facts.holds(origin, value):
+            yield Found(
+                f"there is no concept {value}, neither in concept nor in {'.'.join(origin)}"
+            )
+
+
+@rule("warning", source="bird-bench/mini_dev#45 (question 1199)")
+def concept_named(case: Case) -> Iterator[Found | str]:
+    """A concept in the query is one that the question speaks of, and the best match for its words."""
+    chosen = list(_concepts(case))
+    names = {id: names for id, names, _ in chosen}
+    family = frozenset().union(*(case.facts.family(id) for id in names)) if names else frozenset()
+    said = {word for all_names in names.values() for n in all_names for word in _said(case, n)[1]}
+    for id, all_names, origin in chosen:
+        best = max((_said(case, name)[0] for name in all_names), default=0.0)
+        yield f"{id} {all_names[0]!r}: {best:.0%} of its words are in the question"
+        for other, name in case.facts.used(origin).items():
+            share, found = _said(case, name)
+            if other in family or share < ENOUGH or share <= best or set(found) <= said:
+                continue
+            yield Found(
+                f"the query uses {id} {all_names[0]!r}; the question says {name!r} ({other})",
+                evidence=f"{' '.join(found)!r} stands in the question",
+            )
+            break
+
+
+@rule("problem", source="OMOP: subtypes carry the rows; bird-bench/mini_dev#45")
+def descendants(case: Case) -> Iterator[Found | str]:
+    """Where the question wants every kind, a concept's descendants are counted in."""
+    if case.query is None or any(
+        table.name.lower() == "concept_ancestor" for table in case.query.tree.find_all(exp.Table)
+    ):
+        return
+    for id, names, origin in _concepts(case):
+        own, below = case.facts.kinds(id, origin)
+        yield f"{id} {names[0]!r}: {own:,} rows itself, {below:,} rows of descendants"
+        if below and case.wording.any_kind and not _all_kinds_listed(case, id):
+            yield Found(
+                f"{names[0]!r} ({id}) has descendants with {below:,} rows; the question wants every kind",
+                evidence=f"itself {own:,} rows; join concept_ancestor",
+            )
+
+
+def _concepts(case: Case) -> Iterator[tuple[int, tuple[str, ...], Origin]]:
+    """Yield the clinical concepts that the query names: id, names, and the column of the events."""
+    seen: set[int] = set()
+    for part, column, value, _ in equalities(case):
+        origins = joined_to(case, part, column)
+        ids = [value] if isinstance(value, int) else _ids_named(case, origins, value)
+        events = [o for o in _also_by_id(case, part, column, origins) if _clinical(o)]
+        for id in ids:
+            concept = case.facts.concept(id)
+            if concept is None or id in seen or not events:
+                continue
+            seen.add(id)
+            yield id, concept.names, events[0]
+
+
+def _ids_named(case: Case, origins: list[Origin], value: str | float) -> list[int]:
+    if ("concept", "concept_name") not in origins or not isinstance(value, str):
+        return []
+    text = value.replace("'", "''")
+    rows = case.facts.rows(f"SELECT concept_id FROM concept WHERE concept_name = '{text}' LIMIT 5")
+    return [int(row[0]) for row in rows]
+
+
+def _also_by_id(case: Case, part: Part, column: exp.Column, origins: list[Origin]) -> list[Origin]:
+    """Return the columns that a concept's id is joined to, also where the query names it by name."""
+    if case.query is None or ("concept", "concept_name") not in origins:
+        return origins
+    return joined_to(case, part, exp.column("concept_id", table=column.table))
+
+
+def _clinical(origin: Origin) -> bool:
+    _, name = origin
+    return name.endswith("_concept_id") and name.split("_")[0] in CLINICAL and "_type_" not in name
+
+
+def _said(case: Case, name: str) -> tuple[float, tuple[str, ...]]:
+    """Return the longest run of a name's words that stands in the question, as a share and as words."""
+    wanted = [word for word in words(name) if word not in EMPTY_WORDS]
+    asked = [word for word in case.wording.words if word not in EMPTY_WORDS]
+    best: tuple[str, ...] = ()
+    for start in range(len(wanted)):
+        for place in range(len(asked)):
+            length = 0
+            while (
+                start + length < len(wanted)
+                and place + length < len(asked)
+                and alike(wanted[start + length], asked[place + length])
+            ):
+                length += 1
+            if length > len(best):
+                best = tuple(wanted[start : start + length])
+    return (len(best) / len(wanted) if wanted else 0.0), best
+
+
+def _all_kinds_listed(case: Case, id: int) -> bool:
+    """Whether the query lists the concept together with others of its family."""
+    listed = {value for _, _, value, _ in equalities(case) if isinstance(value, int)}
+    return len(listed & case.facts.family(id)) > 1

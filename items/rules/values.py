@@ -1,0 +1,216 @@
+"""Values: constants that are in their column, concepts that are what the question says, real numbers."""
+
+from collections.abc import Iterator
+from math import isinf, isnan
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.sql import DIALECT, Origin, Part, bare, literal
+
+TEXT = ("VARCHAR", "TEXT", "CHAR", "STRING")
+RATIO = r"share|proportion|percent|percentage|fraction|ratio|rate|mean|average|per\b"
+RATIO_KOREAN = "비율|퍼센트|평균|분율|당 "
+
+
+@rule("problem", source="bird-bench/mini_dev#45 (question 271)")
+def absent_constant(case: Case) -> Iterator[Found | str]:
+    """A constant that a column is compared with occurs in that column."""
+    for part, column, value, positive in equalities(case):
+        origins = joined_to(case, part, column) if positive else []
+        yield f"{column.sql(DIALECT)} = {value!r}"
+        for place, origin in enumerate(origins):
+            if case.facts.holds(origin, value):
+                continue
+            if place == 0 or not case.facts.holds(origins[0], value):
+                yield Found(
+                    f"{value!r} does not occur in {'.'.join(origin)}", _near(case, origin, value)
+                )
+            else:
+                yield Found(
+                    f"{value!r} does not occur in {'.'.join(origin)}, which {column.sql(DIALECT)} is "
+                    "joined to: it matches nothing",
+                    severity="warning",
+                )
+            break
+
+
+@rule("problem", source="bird-bench/mini_dev#45 (question 271)")
+def absent_pattern(case: Case) -> Iterator[Found | str]:
+    """A LIKE pattern matches something, in the case that the data is written in."""
+    if case.query is None:
+        return
+    for like in case.query.tree.find_all(exp.Like):
+        if not isinstance(literal(like.expression), str):
+            continue
+        yield like.sql(DIALECT)
+        wide = exp.ILike(this=like.this.copy(), expression=like.expression.copy())
+        other = case.changed(case.query.exchanged(like, wide))
+        if other is not None and not isinstance(like.parent, exp.Not):
+            said = case.wording.says("whatever the case", "case.insensitive", "regardless of case")
+            yield Found(
+                f"{like.sql(DIALECT)} is case sensitive and leaves out what ILIKE finds",
+                evidence=case.told(other),
+                severity="problem" if said else "warning",
+            )
+
+
+@rule("note", source="FACTS §4: columns constant in every row; Spider test-suite reports")
+def dead_column(case: Case) -> Iterator[Found | str]:
+    """A column that says the same in every row decides nothing and tells nothing."""
+    if case.query is None:
+        return
+    seen: set[tuple[Origin, bool]] = set()
+    for part in case.query.parts:
+        for column in part.own(exp.Column):
+            origin = case.query.origin(part, column)
+            known = case.facts.column(origin) if origin else None
+            shown = column.find_ancestor(exp.Where, exp.Join, exp.Group, exp.Order) is None
+            if origin is None or known is None or (origin, shown) in seen:
+                continue
+            seen.add((origin, shown))
+            if known.constant:
+                worse = shown and part is case.query.top and not column.find_ancestor(exp.Count)
+                yield Found(
+                    f"{'.'.join(origin)} is {known.low!r} in every row",
+                    severity="warning" if worse else "note",
+                )
+    yield f"{len(seen)} columns"
+
+
+@rule("problem", source="bird-bench/mini_dev#49")
+def text_as_number(case: Case) -> Iterator[Found | str]:
+    """Numbers kept as text are compared and ordered as numbers."""
+    if case.query is None:
+        return
+    for part in case.query.parts:
+        for node in part.own(exp.Column):
+            origin = case.query.origin(part, node)
+            if origin is None or not _ordering(node) or not _numeric_text(case, origin):
+                continue
+            yield f"{node.sql(DIALECT)} is text that holds numbers"
+            number = exp.TryCast(this=node.copy(), to=exp.DataType.build("DOUBLE"))
+            other = case.changed(case.query.exchanged(node, number))
+            if other is not None:
+                yield Found(
+                    f"{'.'.join(origin)} is text: '9' comes after '10'; cast it to a number",
+                    evidence=case.told(other),
+                )
+
+
+@rule("problem", source="lightdash/lightdash#23100")
+def whole_division(case: Case) -> Iterator[Found | str]:
+    """A share or a mean is not cut to a whole number."""
+    if case.query is None:
+        return
+    asked = case.wording.says(RATIO, korean=RATIO_KOREAN)
+    for node in case.query.tree.find_all(exp.IntDiv):
+        yield node.sql(DIALECT)
+        real = exp.Div(this=node.this.copy(), expression=node.expression.copy())
+        other = case.changed(case.query.exchanged(node, real))
+        if other is not None and asked:
+            yield Found(f"{node.sql(DIALECT)} cuts the decimals off", evidence=case.told(other))
+    for cast in case.query.tree.find_all(exp.Cast):
+        ratio = isinstance(bare(cast.this), (exp.Div, exp.Avg))
+        if asked and ratio and cast.to.is_type("int", "bigint"):
+            yield Found(f"{cast.sql(DIALECT)} cuts the decimals off a ratio")
+
+
+@rule("problem", source="FACTS §1: 1/0 is infinity in DuckDB")
+def zero_denominator(case: Case) -> Iterator[Found | str]:
+    """Nothing is divided by 0."""
+    if case.rows is None:
+        return
+    cells = [cell for row in case.rows.rows for cell in row if isinstance(cell, float)]
+    yield f"{len(cells)} floating-point values in the result"
+    if any(isinf(cell) or isnan(cell) for cell in cells):
+        yield Found("the result holds infinity or NaN: a division by 0; use NULLIF")
+    if case.query is None:
+        return
+    for part in case.query.parts:
+        for node in part.own(exp.Div):
+            below = bare(node.expression)
+            origin = case.query.origin(part, below) if isinstance(below, exp.Column) else None
+            if origin is not None:
+                sql = case.query.body(part, ["1"], where=f"{below.sql(DIALECT)} = 0")
+                if case.ask(sql):
+                    yield Found(f"{'.'.join(origin)} is 0 in rows that are divided by it")
+
+
+def equalities(case: Case) -> Iterator[tuple[Part, exp.Column, str | int | float, bool]]:
+    """Yield every comparison of a column with a constant: part, column, value, whether it must hold."""
+    if case.query is None:
+        return
+    for part in case.query.parts:
+        for node in part.own(exp.EQ):
+            for one, other in ((node.this, node.expression), (node.expression, node.this)):
+                value = literal(other)
+                if isinstance(one, exp.Column) and value is not None:
+                    yield part, one, value, not isinstance(node.parent, exp.Not)
+        for listed in part.own(exp.In):
+            for choice in listed.expressions:
+                value = literal(choice)
+                if isinstance(listed.this, exp.Column) and value is not None:
+                    yield part, listed.this, value, not isinstance(listed.parent, exp.Not)
+
+
+def joined_to(case: Case, part: Part, column: exp.Column) -> list[Origin]:
+    """Return the database column of a column, then those that inner joins make equal to it."""
+    query = case.query
+    own = query.origin(part, column) if query else None
+    if query is None or own is None:
+        return []
+    found, names = [own], {column.sql(DIALECT).lower()}
+    if any(join.side for join in part.select.args.get("joins") or ()):
+        return found
+    for node in part.own(exp.EQ):
+        sides = {side.sql(DIALECT).lower(): side for side in (node.this, node.expression)}
+        required = node.find_ancestor(exp.Or, exp.Not, exp.Case, exp.Filter) is None
+        if (
+            required
+            and names & set(sides)
+            and all(isinstance(s, exp.Column) for s in sides.values())
+        ):
+            for text, side in sides.items():
+                origin = query.origin(part, side)
+                if text not in names and origin is not None:
+                    found.append(origin)
+    return found
+
+
+def _near(case: Case, origin: Origin, value: str | int | float) -> str:
+    """Return values of a text column that look like the missing one."""
+    table, name = origin
+    if not isinstance(value, str) or not case.facts.has(table, name):
+        return ""
+    text = value.replace("'", "''")
+    rows = case.facts.rows(
+        f'SELECT DISTINCT "{name}" FROM "{table}" WHERE '  # noqa: S608 -- names of the schema
+        f"jaro_winkler_similarity(lower(CAST(\"{name}\" AS VARCHAR)), lower('{text}')) > 0.85 "
+        "ORDER BY 1 LIMIT 3"
+    )
+    return "there is " + ", ".join(repr(row[0]) for row in rows) if rows else ""
+
+
+def _ordering(node: exp.Column) -> bool:
+    """Whether an expression's order counts: an end is taken, it is sorted by, or compared."""
+    parent = node.parent
+    if isinstance(parent, (exp.Max, exp.Min)):
+        return True
+    if isinstance(parent, exp.Ordered):
+        return True
+    if isinstance(parent, (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)):
+        return True
+    return isinstance(parent, (exp.ArgMax, exp.ArgMin)) and parent.expression is node
+
+
+def _numeric_text(case: Case, origin: Origin) -> bool:
+    known = case.facts.column(origin)
+    if known is None or not known.type.startswith(TEXT) or known.rows == known.nulls:
+        return False
+    table, name = origin
+    rows = case.facts.rows(
+        f'SELECT count(TRY_CAST("{name}" AS DOUBLE)), count("{name}") FROM "{table}"'  # noqa: S608
+    )
+    numbers, values = rows[0]
+    return bool(numbers >= 0.8 * values)

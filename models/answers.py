@@ -15,6 +15,8 @@ from models.failures import CallFailed
 _STOPS: dict[str, Stop] = {
     "stop": "stop",
     "eos": "stop",
+    "eos_token": "stop",
+    "stop_sequence": "stop",
     "end_turn": "stop",
     "length": "length",
     "max_tokens": "length",
@@ -38,7 +40,8 @@ def read_answer(reply: Any, request: Request) -> Answer:
         raise CallFailed("malformed", "the reply holds no message")
     text, reasoning = _apart(_text(_get(message, "content")), _reasoning(message))
     answer = _counted(reply, Answer(text=text, reasoning=reasoning, route=request.route))
-    native = str(_native(choices[0]) or "")
+    finish = str(_get(choices[0], "finish_reason") or "")
+    native = str(_native(choices[0]) or finish)
     answer = replace(
         answer,
         key=request.key,
@@ -46,7 +49,8 @@ def read_answer(reply: Any, request: Request) -> Answer:
         refusal=str(_get(message, "refusal") or ""),
         token_entropies=_entropies(choices[0]),
     )
-    return replace(answer, stop=_stop(answer, bool(_get(message, "tool_calls")), request))
+    named = _named(finish, native)
+    return replace(answer, stop=_stop(answer, named, bool(_get(message, "tool_calls")), request))
 
 
 def refused(request: Request, said: str) -> Answer:
@@ -61,8 +65,13 @@ def refused(request: Request, said: str) -> Answer:
     )
 
 
-def _stop(answer: Answer, called_tools: bool, request: Request) -> Stop:
-    named = _STOPS.get(answer.native_stop.lower(), "unknown")
+def _named(finish: str, native: str) -> Stop:
+    """Normalise a stop reason: litellm turns an unknown one into `stop` and keeps it beside."""
+    word = native if finish == "stop" else finish
+    return _STOPS.get(word.lower(), "unknown")
+
+
+def _stop(answer: Answer, named: Stop, called_tools: bool, request: Request) -> Stop:
     if answer.refusal and not answer.text:
         return "refusal"
     if named in ("content_filter", "refusal"):
@@ -76,13 +85,8 @@ def _stop(answer: Answer, called_tools: bool, request: Request) -> Stop:
 
 
 def _native(choice: Any) -> Any:
-    """Return the provider's own word: litellm turns an unknown one into `stop` and keeps it beside."""
-    beside = _get(choice, "provider_specific_fields") or {}
-    return (
-        _get(choice, "native_finish_reason")
-        or _get(beside, "native_finish_reason")
-        or _get(choice, "finish_reason")
-    )
+    beside = _get(choice, "provider_specific_fields")
+    return _get(choice, "native_finish_reason") or _get(beside, "native_finish_reason")
 
 
 def _text(content: Any) -> str:

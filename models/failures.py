@@ -63,6 +63,7 @@ _CONTEXT = re.compile(
     r"context.{0,20}(length|window|size)|maximum.{0,20}tokens|too many tokens|prompt is too long",
     re.I,
 )
+_POLICY = re.compile(r"content_policy|content management policy|content_filter", re.I)
 _KEYS = re.compile(  # the usual shapes; the keys that are in the environment are known exactly
     r"(?i)(bearer\s+|api[-_]?key[\"']?\s*[:=]\s*[\"']?)[^\s\"',;&}]{6,}"
     r"|\b(sk|pk|rk|gsk|tgp|xai|hf|key)[-_][A-Za-z0-9_\-]{8,}|\bAIza[A-Za-z0-9_\-]{10,}"
@@ -100,6 +101,11 @@ def kind_of(status: int | None, text: str) -> Kind:
     if status is None:
         return "connection"
     return "server" if status >= 500 else "bad_request"
+
+
+def is_policy(status: int | None, text: str) -> bool:
+    """Tell whether a provider's content policy refused: that is an answer, not a failure."""
+    return status == 400 and _POLICY.search(text) is not None
 
 
 def retry_after(headers: Mapping[str, str] | None) -> float | None:

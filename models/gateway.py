@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from models.budget import Budget, Receipt
+from models.bulk import Session, carrier
 from models.call import Answer, Message, Model, ModelError, Request
 from models.embedded import Embedded
 from models.failures import OF_THE_ROUTE, CallFailed
-from models.hosted import Hosted
 from models.ledger import Claim, Ledger
 from models.limits import Limit
 from models.prices import cost_usd, prompt_bytes, worst_usd
@@ -63,7 +63,7 @@ class Gateway:
         self.cards, self.ledger = dict(cards), ledger
         self.budget, self.retries = budget or Budget(), retries or Retries()
         self.replay = replay
-        self._embedded = Embedded()
+        self._embedded, self._session = Embedded(), Session()
         self._lanes: dict[tuple[str, str], _Lane] = {}
 
     def request(
@@ -222,11 +222,12 @@ class Gateway:
             requests_per_minute=route.requests_per_minute,
             tokens_per_minute=route.tokens_per_minute,
         )
-        lane = _Lane(card, route, Hosted(route, api_base=api_base), limit)
+        lane = _Lane(card, route, carrier(route, self._session, api_base=api_base), limit)
         return self._lanes.setdefault((request.model, request.route), lane)
 
     async def close(self) -> None:
-        """End what was started: the embedded model's process."""
+        """End what was started: the embedded model's process, the bulk lane's connections."""
+        await self._session.close()
         await self._embedded.stop()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from models.answers import read_answer, refused
 from models.call import Answer, Request
-from models.failures import CallFailed, kind_of, retry_after, scrub
+from models.failures import CallFailed, is_policy, kind_of, retry_after, scrub
 from models.roster import Route
 
 OFFLINE = {
@@ -50,7 +50,7 @@ class Hosted:
         except TimeoutError:
             failure = CallFailed("time_out", f"no reply within {self.route.timeout_s:g} s")
         except Exception as error:  # litellm's own classes share no base
-            if _is_policy(error):
+            if _refused(error):
                 return refused(request, scrub(str(error)))
             failure = _failure(error)
         else:
@@ -113,14 +113,9 @@ def count_tokens(route: Route, texts: list[str]) -> int:
     return counted
 
 
-def _is_policy(error: Exception) -> bool:
-    names = {kind.__name__ for kind in type(error).__mro__}
-    if "ContentPolicyViolationError" in names:
-        return True
-    text = str(error).lower()
-    return getattr(error, "status_code", None) == 400 and (
-        "content_policy" in text or "content management policy" in text or "content_filter" in text
-    )
+def _refused(error: Exception) -> bool:
+    policy = "ContentPolicyViolationError" in {kind.__name__ for kind in type(error).__mro__}
+    return policy or is_policy(getattr(error, "status_code", None), str(error))
 
 
 def _failure(error: Exception) -> CallFailed:

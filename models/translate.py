@@ -1,0 +1,102 @@
+"""litellm as a translator only: our request into a provider's HTTP call, its reply into our Answer.
+
+These names of litellm can be imported but are not documented. So the release is pinned exactly, a
+contract test compares every answer with `acompletion`'s, and a route that cannot be translated (a
+sample of it raises) falls back to `acompletion`.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from models.answers import read_answer
+from models.call import Answer, Message, Request
+from models.failures import CallFailed
+from models.hosted import Hosted, library
+from models.roster import Route
+
+_SAMPLE = (Message("system", "s"), Message("user", "u"))
+_REPLY = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "x"}}]}
+
+
+class Untranslatable(Exception):
+    """litellm does not translate this route in the way that is known here."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """An HTTP call: POST `body` to `url`."""
+
+    url: str
+    headers: dict[str, str]
+    body: bytes
+
+
+class Translator:
+    """One OpenAI-compatible route, through litellm's own configuration of its provider.
+
+    Raises: Untranslatable where litellm has none, or not with these names.
+    """
+
+    def __init__(self, route: Route, *, api_base: str | None = None) -> None:
+        self._hosted = Hosted(route, api_base=api_base)
+        litellm = library()
+        try:
+            self._name, provider, _, found = litellm.get_llm_provider(
+                route.litellm, api_base=self._hosted.api_base
+            )
+            self._base = found or self._hosted.api_base
+            self._config = litellm.utils.ProviderConfigManager.get_provider_chat_config(
+                model=self._name, provider=litellm.types.utils.LlmProviders(provider)
+            )
+            if not self._base or not isinstance(self._config, litellm.OpenAIGPTConfig):
+                raise Untranslatable(f"{route.litellm} is not OpenAI-compatible in litellm")
+            sample = Request(route.name, _SAMPLE, 1, extras="{}")
+            self.call(sample)
+            self.answer(json.dumps(_REPLY).encode(), sample)
+        except Untranslatable:
+            raise
+        except Exception as error:  # whatever another release may do
+            raise Untranslatable(f"{route.litellm}: {type(error).__name__}") from None
+
+    def call(self, request: Request) -> Call:
+        """Return the HTTP call of a request."""
+        given = self._hosted.arguments(request)
+        messages, key, extras = given["messages"], given["api_key"], given.get("extra_body", {})
+        asked = {name: value for name, value in given.items() if name not in _OURS}
+        options = self._config.map_openai_params(asked, {}, self._name, False)
+        body = self._config.transform_request(self._name, messages, options, {}, {})
+        return Call(
+            url=self._config.get_complete_url(self._base, key, self._name, options, {}),
+            headers=self._config.validate_environment(
+                {}, self._name, messages, options, {}, api_key=key, api_base=self._base
+            ),
+            body=json.dumps(body | extras, ensure_ascii=False).encode(),
+        )
+
+    def answer(self, raw: bytes, request: Request) -> Answer:
+        """Return the answer in a reply with status 200. Raises: CallFailed (malformed)."""
+        import httpx
+
+        litellm = library()
+        try:
+            reply = self._config.transform_response(
+                self._name, httpx.Response(200, content=raw), litellm.ModelResponse(), _Quiet(),
+                {}, [], {}, {}, None,
+            )  # fmt: skip
+        except Exception as error:  # litellm's own classes share no base
+            failure = CallFailed("malformed", f"not a chat completion: {type(error).__name__}")
+        else:
+            return read_answer(reply, request)
+        raise failure
+
+
+# What `acompletion` is told and a request's body does not hold.
+_OURS = {"model", "messages", "api_key", "api_base", "max_retries", "timeout", "extra_body"}
+
+
+class _Quiet:
+    """litellm's logger, which hears nothing."""
+
+    def post_call(self, **_: Any) -> None:
+        return None

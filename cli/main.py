@@ -17,10 +17,10 @@ app = typer.Typer(
 )
 
 
-def run() -> None:
-    """Run the command line; print our errors as one sentence and return 2."""
+def run(command: typer.Typer = app) -> None:
+    """Run a command line; print our errors as one sentence and return 2."""
     try:
-        app()
+        command()
     except KeyboardInterrupt:
         print("interrupted; run the same command again to go on", file=sys.stderr)
         sys.exit(130)

@@ -62,6 +62,7 @@ async def answering(
         yield exam.baselines()[who.id]
         return
     async with open_gateway(registry, runs, **gateway) as opened:
+        opened.require(who.id)
         yield opened
 
 

@@ -91,6 +91,14 @@ def load_run(exam: Exam, folder: RunFolder) -> Run | None:
         raise FormatError(path, None, f"not a scored run: {error}; score it again") from None
 
 
+async def load_or_score(exam: Exam, folders: Sequence[RunFolder]) -> list[Run]:
+    """Return the runs in the order given; what has no score, or a stale one, is scored first."""
+    have = {folder.path: load_run(exam, folder) for folder in folders}
+    stale = [folder for folder in folders if have[folder.path] is None]
+    done = dict(zip((f.path for f in stale), await score(exam, *stale), strict=True))
+    return [have[folder.path] or done[folder.path] for folder in folders]
+
+
 def rows_sha256(of_run: Sequence[Sheet]) -> str:
     """Return the sha256 of the replies that a score rests on, in task order."""
     rested = [

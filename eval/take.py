@@ -8,8 +8,9 @@ from typing import Any
 from eval.candidates import Candidate, answering, candidate
 from eval.exam import Exam, Instance
 from eval.predictions import Predictions, file_predictions, load_predictions
-from eval.rows import Label, RunFolder, run_folder, run_folders
-from eval.run import Asking, Sitting, Step, first, lend, sit
+from eval.reuse import Why, why
+from eval.rows import Label, RunFolder, run_folder
+from eval.run import Asking, Sitting, Step, addressed, first, lend, sit
 from eval.score import Run, score
 from models.budget import BudgetError
 from registry.events import now
@@ -57,7 +58,7 @@ async def take(
         return await _from_file(exam, folder, options, options.predictions)
     who = candidate(exam, registry, options.model)
     folder.write_header(header(exam, who, options.label))
-    earlier = lend(_others(runs, exam.task, folder)) if options.reuse else {}
+    earlier = lend(lenders(runs, exam.task, folder)) if options.reuse else {}
     async with answering(exam, who, registry, runs, **options.gateway) as model:
         asking = Asking(model, who.address, earlier, stops=(BudgetError,))
         done = await sit(exam, folder, asking, instances=chosen(exam, options), step=step)
@@ -100,7 +101,18 @@ async def _from_file(exam: Exam, folder: RunFolder, options: Options, path: Path
     return Taken(folder, run, Sitting(), read)
 
 
-def _others(runs: Path, task: str, folder: RunFolder) -> list[RunFolder]:
-    labels: tuple[Label, ...] = ("dry", "exam")
-    found = [other for label in labels for other in run_folders(runs, label, task)]
+def lenders(runs: Path, task: str, folder: RunFolder) -> list[RunFolder]:
+    """Return the runs that may lend answers: dry runs and exams of every version of the task."""
+    slug = task.split("@")[0]
+    headers = (runs / label for label in ("dry", "exam"))
+    found = [
+        RunFolder(p.parent) for root in headers for p in sorted(root.glob(f"{slug}@*/*/run.json"))
+    ]
     return [other for other in found if other.path != folder.path]
+
+
+def reasons(exam: Exam, registry: Path, runs: Path, options: Options) -> list[Why]:
+    """Return for each instance who lends its answer, or which part of the request differs."""
+    folder = run_folder(runs, options.label, exam.task, options.model)
+    address = addressed(candidate(exam, registry, options.model).address)
+    return why(exam, chosen(exam, options), address, lenders(runs, exam.task, folder))

@@ -12,6 +12,7 @@ from typing import Any
 import prompts
 from eval.baselines import CONSTANT_QUERY, ORACLE, PRIOR, Constant, Known, fenced
 from eval.exam import Instance, Measure, Prediction, Scored
+from eval.measures import measures
 from eval.outcomes import Judge, assumed, read
 from eval.spec import Task, Tier
 from items.model import LANGUAGES, Item, Language, tier_sha256
@@ -128,7 +129,7 @@ class Text2Sql:
         return assumed(self.asked[instance.id], right=right)
 
     def measures(self, scored: Sequence[Scored]) -> tuple[Measure, ...]:
-        raise NotImplementedError
+        return measures(scored, {name: t.abstention for name, t in self._task.tiers.items()})
 
     def baselines(self) -> Mapping[str, Model]:
         return {

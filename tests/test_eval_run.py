@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from eval.figures import figures
+from eval.leaderboard import board
 from eval.rows import RunFolder, read_rows, run_folder, writing
 from eval.run import Asking, first, lend, sit
 from eval.score import load_run, score
@@ -177,3 +179,33 @@ def test_what_was_scored_loads_as_it_was(folder):
     assert run.open == 1
     head = json.loads((folder.path / "scored.jsonl").read_text().splitlines()[0])
     assert head["pins"] == {"protocol": 1}
+
+
+def test_a_toy_kind_is_ranked_with_intervals(folder, tmp_path):
+    """Neither the bootstrap nor the leaderboard knows what a kind of exam is about."""
+    half = run_folder(tmp_path, "exam", "toy@0", "toy/half-1b")
+    half.write_header({**header("toy/half-1b"), "address": MODEL})
+    sat(folder, Parrot())
+    sat(half, Parrot(), exam=Toy(word="please say"))
+    runs = asyncio.run(score(Toy(word="please say"), half)) + asyncio.run(score(Toy(), folder))
+    shown = board(Toy(), [runs[0], runs[1]])
+    assert [(e.model, e.rank) for e in shown.entries] == [("toy/parrot-1b", 1), ("toy/half-1b", 2)]
+    wrong = shown.entries[1].figures[("toy", "both_right")]
+    assert (wrong.value, wrong.low, wrong.high) == (0.0, 0.0, 0.0)
+
+
+def test_an_open_toy_run_has_bounds(folder):
+    sat(folder, Parrot(fails="double 3"))
+    (run,) = asyncio.run(score(Toy(), folder))
+    (entry,) = board(Toy(), [run]).entries
+    assert (entry.rank, entry.bounds) == (None, (7 / 8, 1.0))
+
+
+def test_the_interval_is_that_of_whole_questions():
+    """Both languages of a question move together: one right question of four is 0 to 3/4 or so."""
+    (measure,) = Toy().measures(
+        [Toy().assume(i, right=i.cluster == "q1") for i in Toy().instances()]
+    )
+    figure = figures([[measure]])[0][("toy", "both_right")]
+    assert figure.value == 0.25
+    assert (figure.low, figure.high) == (0.0, 0.75)

@@ -1,0 +1,92 @@
+"""How runs and their figures are printed: a table for people, plain values for programs."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eval.figures import Figure
+    from eval.leaderboard import Board, Entry
+
+SHOWN = ("rs0", "ex", "rs5", "rsN")
+TITLES = {"rs0": "RS(0)", "rs5": "RS(5)", "rs10": "RS(10)", "rsN": "RS(N)", "ex": "EX"}
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON document."""
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def board_json(board: "Board") -> dict[str, Any]:
+    """Return a board as JSON-like values; figures by `<tier>_<metric>`."""
+    return {
+        "task": board.task,
+        "label": board.label,
+        "primary_metric": board.primary,
+        "preview": board.preview,
+        "pins": dict(board.pins),
+        "entries": [entry_json(entry) for entry in board.entries],
+        "stale": list(board.stale),
+    }
+
+
+def entry_json(entry: "Entry") -> dict[str, Any]:
+    """Return one run of a board as JSON-like values."""
+    value = asdict(entry)
+    value["figures"] = {f"{tier}_{name}": asdict(f) for (tier, name), f in entry.figures.items()}
+    return value
+
+
+def print_board(board: "Board") -> None:
+    """Print the board as tables: scores with intervals, then what became of the answers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    marks = " (preview)" if board.preview else ""
+    marks += " (dry runs)" if board.label == "dry" else ""
+    scores = Table(title=f"{board.task}{marks}", title_justify="left")
+    columns = columns_of(board)
+    for name in ("rank", "model", *(f"{tier} {TITLES.get(n, n)}" for tier, n in columns)):
+        scores.add_column(name, justify="left" if name == "model" else "right")
+    for entry in board.entries:
+        cells = [figure_text(entry.figures.get(column)) for column in columns]
+        if entry.bounds:
+            cells[0] = f"between {entry.bounds[0]:.3f} and {entry.bounds[1]:.3f}"
+        shown = Text(entry.model + (f"  [{', '.join(entry.marks)}]" if entry.marks else ""))
+        scores.add_row(str(entry.rank or "-"), shown, *cells)
+    console = Console()
+    console.print(scores)
+    for tier in dict.fromkeys(tier for entry in board.entries for tier in entry.counts):
+        console.print(_outcomes(board, tier))
+
+
+def columns_of(board: "Board") -> list[tuple[str, str]]:
+    """Return the (tier, metric) columns of a board: the primary metric first."""
+    found = dict.fromkeys(key for entry in board.entries for key in entry.figures)
+    shown = [key for key in found if key[1] in SHOWN or key[1] == board.primary]
+    return sorted(shown, key=lambda key: key[1] != board.primary) or [("", board.primary)]
+
+
+def figure_text(figure: "Figure | None") -> str:
+    """Return a figure as `0.596 (0.510-0.676)`."""
+    if figure is None or figure.value is None:
+        return "-"
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.3f}"
+    return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
+
+
+def _outcomes(board: "Board", tier: str) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    kinds = list(dict.fromkeys(k for e in board.entries for k in e.counts.get(tier, {})))
+    table = Table(title=f"{tier}: what became of the answers", title_justify="left")
+    for name in ("model", *kinds, "all"):
+        table.add_column(name.replace("_", " "), justify="left" if name == "model" else "right")
+    for entry in board.entries:
+        counts = entry.counts.get(tier, {})
+        cells = [str(counts.get(kind, 0)) for kind in kinds]
+        table.add_row(Text(entry.model), *cells, str(sum(counts.values())))
+    return table

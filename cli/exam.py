@@ -1,0 +1,234 @@
+"""The exam's commands: sit it, score it, rank it, and look into it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.options import (
+    DATA,
+    REGISTRY,
+    RUNS,
+    DataOption,
+    JsonOption,
+    RegistryOption,
+    RunsOption,
+)
+
+if TYPE_CHECKING:
+    from eval.exam import Exam
+    from eval.rows import Label
+    from eval.score import Run
+    from eval.take import Taken
+
+TaskOption = Annotated[
+    str | None, typer.Option("--task", help="slug@version; default: the only task.", metavar="TASK")
+]
+DryOption = Annotated[
+    bool, typer.Option("--dry-run", help="A dry run: also on a task that is not frozen.")
+]
+
+
+def eval_text2sql(
+    model: Annotated[
+        str,
+        typer.Option("--model", help="A model of registry/models.yaml, or benchtoward/prior, ..."),
+    ],
+    task: TaskOption = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Only the first N questions of each tier (a trial).")
+    ] = None,
+    reuse: Annotated[
+        bool,
+        typer.Option(
+            "--reuse", help="Take answers of earlier runs, dry runs too, to equal requests."
+        ),
+    ] = False,
+    why: Annotated[
+        bool,
+        typer.Option("--why", help="With --reuse: say for each instance reused, or what differs."),
+    ] = False,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            help="Score answers made elsewhere: a JSON object, instance id to SQL or null."
+        ),
+    ] = None,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial", help="Allow missing and unknown ids in --predictions; count them."
+        ),
+    ] = False,
+    dry_run: DryOption = False,
+    budget: Annotated[
+        float | None, typer.Option(help="USD that this command may spend; exit 3 before more.")
+    ] = None,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Let a model take the exam of a frozen task, or go on where it was stopped.
+
+    Example: benchtoward eval-text2sql --model openai/gpt-oss-20b --reuse
+    """
+    from asyncio import run
+
+    from cli.progress import progress
+    from eval.take import Options, chosen, reasons, take
+
+    spending = {"budget_usd": budget, "command": "eval-text2sql"}
+    label: Label = "dry" if dry_run else "exam"
+    options = Options(model, label, limit, reuse or why, predictions, partial, spending)
+    with opened(registry, data, task, dry_run) as exam:
+        for reason in reasons(exam, registry, runs, options) if why else []:
+            print(reason)
+        with progress("answering", len(chosen(exam, options)), quiet=json) as step:
+            taken = run(take(exam, registry, runs, options, step))
+        show_taken(exam, taken, label, json=json)
+    raise typer.Exit(exit_code(taken))
+
+
+def show_taken(exam: "Exam", taken: "Taken", label: "Label", *, json: bool) -> None:
+    """Print what a sitting did, the run's figures, and where it lies."""
+    from cli.board import board_json, print_board, print_json
+    from eval.leaderboard import board
+
+    shown = board(exam, [taken.run], label=label)
+    done = taken.sitting
+    told = {"asked": done.asked, "kept": done.kept, "reused": done.reused, "failed": done.failed}
+    if taken.predictions:
+        read = taken.predictions
+        told |= {"missing": len(read.missing), "unknown": len(read.unknown)}
+    if json:
+        print_json({"run": str(taken.folder.path), **told, **board_json(shown)})
+        return
+    print_board(shown)
+    print(", ".join(f"{name} {count}" for name, count in told.items()) + f"; {taken.folder.path}")
+    for line in open_lines(taken.run):
+        print(line)
+    if done.stopped:
+        print(f"stopped: {done.stopped}")
+
+
+def open_lines(run: "Run") -> list[str]:
+    """Return what a run still lacks, one line a reason."""
+    from collections import Counter
+
+    reasons = Counter(row.reason or row.outcome for row in run.scored if row.open)
+    return [f"open: {count} instances: {reason}" for reason, count in reasons.most_common(5)]
+
+
+def exit_code(taken: "Taken") -> int:
+    """Return 3 after a spent budget, 1 when a route failed somewhere, else 0."""
+    return 3 if taken.sitting.stopped else int(taken.sitting.failed > 0)
+
+
+def score(
+    task: TaskOption = None,
+    dry_run: DryOption = False,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Score every run on a task again from its answers, all together; asks no model.
+
+    Example: benchtoward score --task eunomia-text2sql@0
+    """
+    from asyncio import run
+
+    from cli.board import board_json, print_board, print_json
+    from eval.leaderboard import board
+    from eval.rows import run_folders
+    from eval.score import score as score_runs
+
+    label: Label = "dry" if dry_run else "exam"
+    with opened(registry, data, task, dry_run) as exam:
+        scored = run(score_runs(exam, *run_folders(runs, label, exam.task)))
+        shown = board(exam, scored, label=label)
+    print_json(board_json(shown)) if json else print_board(shown)
+
+
+def leaderboard(
+    task: TaskOption = None,
+    dry_run: DryOption = False,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Rank the runs on a task, with 95% intervals. A run whose score is stale is scored again.
+
+    Example: benchtoward leaderboard --task eunomia-text2sql@0
+    """
+    from asyncio import run
+
+    from cli.board import board_json, print_board, print_json
+    from eval.leaderboard import board
+    from eval.makers import makers
+    from eval.rows import run_folders
+    from eval.score import load_or_score
+
+    label: Label = "dry" if dry_run else "exam"
+    with opened(registry, data, task, dry_run) as exam:
+        folders = run_folders(runs, label, exam.task)
+        scored = run(load_or_score(exam, folders))
+        shown = board(exam, scored, label=label, makers=makers(registry, exam.task))
+    if json:
+        print_json(board_json(shown))
+        return
+    print_board(shown)
+    for folder in folders:
+        print(f"written in {folder.path}")
+
+
+def prompt(
+    instance: Annotated[str, typer.Argument(help="<tier>/<question id>-<lang>")],
+    task: TaskOption = None,
+    registry: RegistryOption = REGISTRY,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Print one instance's prompt as every model gets it.
+
+    Example: benchtoward-admin text2sql prompt hard/hard-001-ko
+    """
+    from dataclasses import asdict
+    from json import dumps
+
+    with opened(registry, data, task, True) as exam:
+        request = exam.next_request(instance_of(exam, instance), ())
+    assert request is not None
+    if json:
+        print(
+            dumps([asdict(message) for message in request.messages], ensure_ascii=False, indent=1)
+        )
+    else:
+        print("\n\n".join(f"--- {m.role}\n{m.content}" for m in request.messages))
+
+
+def instance_of(exam: "Exam", id: str) -> Any:
+    """Return an instance by its id. Raises: BadParameter that shows what ids look like."""
+    known = {instance.id: instance for instance in exam.instances()}
+    if id not in known:
+        shown = ", ".join(list(known)[:3])
+        raise typer.BadParameter(f"{exam.task} has no instance {id!r}; ids look like {shown}")
+    return known[id]
+
+
+@contextmanager
+def opened(registry: Path, data: Path, task: str | None, dry_run: bool) -> Iterator["Exam"]:
+    """Hold an exam open with its database."""
+    from database.engine import open_database
+    from eval.exam import EXAMS
+    from eval.spec import find_task, open_task
+    from items.freeze import load_spec, spec_path
+
+    name = find_task(registry, task)
+    spec = load_spec(spec_path(registry, name))
+    with open_database(data / f"{spec.dataset}.duckdb", workers=2) as database:
+        yield EXAMS[spec.kind](open_task(registry, name, database, dry_run=dry_run))

@@ -1,0 +1,133 @@
+"""The leaderboard: runs on one task side by side, ranked where a rank can be defended.
+
+A run that has open instances shows no headline and no rank but the bounds of its primary metric: all
+open ones wrong, all of them right (Agreements 7). Baselines have no rank. A model that wrote or reviewed
+items of the task is marked (S1-047). Equal values share a rank.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from eval.exam import Exam, Measure, Scored
+from eval.figures import Figure, figures
+from eval.score import Run
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run on the board.
+
+    figures:  by (tier, measure). counts: tier -> outcome class -> instances.
+    bounds:   of the primary metric while instances are open, else None.
+    marks:    baseline, author, reviewer, incomplete.
+    """
+
+    model: str
+    rank: int | None
+    figures: Mapping[tuple[str, str], Figure]
+    counts: Mapping[str, Mapping[str, int]]
+    open: int
+    bounds: tuple[float, float] | None = None
+    marks: tuple[str, ...] = ()
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class Board:
+    """All runs on a task: ranked ones first, by the primary metric, then incomplete ones, then baselines."""
+
+    task: str
+    primary: str
+    preview: bool
+    label: str
+    pins: Mapping[str, Any]
+    entries: tuple[Entry, ...]
+    stale: tuple[str, ...] = field(default=())
+
+
+def board(
+    exam: Exam, runs: Sequence[Run], *, label: str = "exam", makers: Mapping[str, str] | None = None
+) -> Board:
+    """Return the board of scored runs.
+
+    makers: model id -> its part in the making (`author`, `reviewer`, `author, reviewer`).
+    """
+    found = figures([exam.measures(_closed(exam, run)) for run in runs])
+    entries = [
+        _entry(exam, run, of_run, makers or {}) for run, of_run in zip(runs, found, strict=True)
+    ]
+    ordered = sorted(entries, key=lambda entry: _order(exam, entry))
+    return Board(
+        exam.task, exam.primary, exam.preview, label, exam.pins, tuple(_ranked(exam, ordered))
+    )
+
+
+def primary(exam: Exam, of_run: Mapping[tuple[str, str], Figure]) -> Figure:
+    """Return the figure that ranks: the primary metric of the first tier that has it."""
+    return next(figure for (_, name), figure in of_run.items() if name == exam.primary)
+
+
+def _closed(exam: Exam, run: Run, *, right: bool = False) -> list[Scored]:
+    """Return a run's outcomes with the open ones assumed wrong (or right)."""
+    return [exam.assume(row.instance, right=right) if row.open else row for row in run.scored]
+
+
+def _entry(
+    exam: Exam, run: Run, of_run: Mapping[tuple[str, str], Figure], makers: Mapping[str, str]
+) -> Entry:
+    marks = ["baseline"] if run.header.get("baseline") else []
+    marks += [makers[run.model]] if run.model in makers else []
+    marks += ["incomplete"] if run.open else []
+    counts: dict[str, Counter[str]] = {}
+    for row in run.scored:
+        counts.setdefault(row.instance.tier, Counter())[row.outcome] += 1
+    return Entry(
+        run.model,
+        None,
+        {} if run.open else of_run,
+        {tier: dict(count) for tier, count in sorted(counts.items())},
+        run.open,
+        _bounds(exam, run, of_run) if run.open else None,
+        tuple(marks),
+        str(run.header.get("when", "")),
+    )
+
+
+def _bounds(exam: Exam, run: Run, worst: Mapping[tuple[str, str], Figure]) -> tuple[float, float]:
+    best = point(_named(exam.measures(_closed(exam, run, right=True)), exam.primary))
+    return (primary(exam, worst).value or 0.0, best)
+
+
+def point(measure: Measure) -> float:
+    """Return a measure's value. Raises: ZeroDivisionError without a denominator."""
+    return sum(measure.numerators) / sum(measure.denominators)
+
+
+def _named(measures: Iterable[Measure], name: str) -> Measure:
+    return next(measure for measure in measures if measure.name == name)
+
+
+def _order(exam: Exam, entry: Entry) -> tuple[int, float, str]:
+    if "baseline" in entry.marks:
+        return (2, 0.0, entry.model)
+    if entry.open:
+        return (1, 0.0, entry.model)
+    return (0, -(primary(exam, entry.figures).value or 0.0), entry.model)
+
+
+def _ranked(exam: Exam, entries: Sequence[Entry]) -> list[Entry]:
+    ranked: list[Entry] = []
+    values = [primary(exam, e.figures).value if e.figures else None for e in entries]
+    for entry, value in zip(entries, values, strict=True):
+        if entry.open or "baseline" in entry.marks:
+            ranked.append(entry)
+            continue
+        above = sum(
+            other is not None and value is not None and other > value
+            for other, e in zip(values, entries, strict=True)
+            if not e.open and "baseline" not in e.marks
+        )
+        ranked.append(Entry(**{**vars(entry), "rank": above + 1}))
+    return ranked

@@ -1,0 +1,69 @@
+"""The exam's commands from the outside: what they print and how they end."""
+
+import json
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from cli import exam as commands
+from registry.reader import FormatError
+from tests import small
+
+app = typer.Typer()
+app.command("eval-text2sql")(commands.eval_text2sql)
+app.command("leaderboard")(commands.leaderboard)
+app.command("score")(commands.score)
+app.command("prompt")(commands.prompt)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cli")
+    registry, data = small.make(folder)
+    small.freeze(registry, data)
+    return ["--registry", str(registry), "--data", str(data), "--runs", str(folder / "runs")]
+
+
+def invoke(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def test_baselines_take_the_exam_and_stand_on_the_board(place):
+    for model in ("benchtoward/prior", "benchtoward/oracle"):
+        done = invoke("eval-text2sql", "--model", model, *place)
+        assert done.exit_code == 0, done.output
+        assert "asked 12, kept 0" in done.stdout
+    again = invoke("eval-text2sql", "--model", "benchtoward/oracle", *place)
+    assert "asked 0, kept 12" in again.stdout
+    shown = invoke("leaderboard", *place)
+    assert shown.exit_code == 0
+    assert "small-text2sql@0 (preview)" in shown.stdout
+    assert "RS(0)" in shown.stdout
+
+
+def test_the_board_is_one_json_document(place):
+    invoke("eval-text2sql", "--model", "benchtoward/oracle", *place)
+    value = json.loads(invoke("leaderboard", "--json", *place).stdout)
+    oracle = next(e for e in value["entries"] if e["model"] == "benchtoward/oracle")
+    assert oracle["figures"]["hard_rs0"]["value"] == 1.0
+    assert oracle["counts"]["hard"] == {"right": 6, "abstained": 2}
+
+
+def test_a_prompt_can_be_read_as_every_model_gets_it(place):
+    registry_and_data = place[:4]
+    shown = invoke("prompt", "hard/h1-ko", *registry_and_data)
+    assert shown.stdout.startswith("--- system\n")
+    assert shown.stdout.endswith("h1은 몇 개인가요?\n\n")
+
+
+def test_an_unknown_instance_is_told_what_ids_look_like(place):
+    done = invoke("prompt", "h1", *place[:4])
+    assert done.exit_code == 2
+    assert "easy/e1-en" in done.output
+
+
+def test_no_task_is_one_clear_sentence(tmp_path):
+    done = invoke("leaderboard", "--registry", tmp_path)
+    assert isinstance(done.exception, FormatError)
+    assert "which task?" in str(done.exception)

@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from cli import demo, doctor, exam, fetch, text2sql
 from registry.reader import FormatError
 
 app = typer.Typer(
@@ -15,6 +16,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("demo")(demo.demo)
+app.add_typer(fetch.app, name="fetch")
+app.add_typer(text2sql.app, name="text2sql")
+app.command("eval-text2sql")(exam.eval_text2sql)
+app.command("score")(exam.score)
+app.command("leaderboard")(exam.leaderboard)
+app.command("doctor")(doctor.doctor)
 
 
 def run(command: typer.Typer = app) -> None:
@@ -28,7 +36,7 @@ def run(command: typer.Typer = app) -> None:
         if not _ours(error):
             raise
         print(f"benchtoward: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_code", 2))
 
 
 def _ours(error: Exception) -> bool:

@@ -5,8 +5,6 @@ models, rosters, datasets, decisions, the task's draft and the easy questions, a
 Each step is a command that can be typed alone; a killed demo goes on where it was.
 """
 
-import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -48,6 +46,8 @@ def demo(
 
     About four minutes on two cores. Example: benchtoward demo --fresh
     """
+    import shutil
+
     started = time.monotonic()
     if fresh and folder.exists():
         shutil.rmtree(folder)
@@ -91,6 +91,8 @@ def _copy(source: Path, target: Path) -> None:
 
 def _run(step: str, folder: Path, data: Path) -> None:
     """Run one command as its own process: what one types is what runs."""
+    import subprocess
+
     command = [sys.executable, "-m", "cli", *step.split(), "--registry", str(folder / "registry")]
     command += ["--runs", str(folder / "runs")] if not step.startswith("fetch") else []
     command += ["--data", str(data)]

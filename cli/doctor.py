@@ -1,12 +1,9 @@
 """`benchtoward doctor`: what this machine and these folders have, and what they lack."""
 
 import os
-import platform
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -59,6 +56,8 @@ def _checks(
 
 
 def _platform() -> str:
+    import platform
+
     here = f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     if not (3, 11) <= sys.version_info[:2] <= (3, 14) or (
         (platform.system(), platform.machine()) != ("Linux", "x86_64")
@@ -68,6 +67,8 @@ def _platform() -> str:
 
 
 def _version(package: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -105,6 +106,8 @@ def _database(data: Path) -> str:
 
 
 def _disk(runs: Path) -> str:
+    import shutil
+
     folder = next(p for p in (runs, *runs.absolute().parents) if p.exists())
     free = shutil.disk_usage(folder).free
     if free < 1e9 or not os.access(folder, os.W_OK):

@@ -127,7 +127,7 @@ def opened_database(where: Setting) -> Iterator["Database"]:
 
 @asynccontextmanager
 async def bench(
-    where: Setting, *, command: str, models: tuple[str, ...], budget: float | None
+    where: Setting, command: str, models: tuple[str, ...], budget: float | None
 ) -> AsyncIterator[Bench]:
     """Hold everything open that a making command needs. Raises: FormatError, QueryError, ModelError."""
     from graphs.workbook import open_workbook

@@ -25,8 +25,8 @@ async def write_items(context: authoring.Context, runs: Path, step: Step) -> Non
         graph = authoring.build(saver)
 
         async def write(id: str) -> None:
-            thread = f"author/{context.book.path.stem}/{id}"
-            await drive(graph, thread, {"slot_id": id}, context)
+            start: authoring.State = {"slot_id": id}
+            await drive(graph, f"author/{context.book.path.stem}/{id}", start, context)
             step(id)
 
         await each(places, write, width=AUTHORS)
@@ -74,13 +74,24 @@ async def decide(
             thread = f"decide/{context.book.path.stem}/{id}/{evidence.sha256[:12]}"
             start: decision.State = {"decision": id, "evidence": evidence.reference}
             answer = (answers or {}).get(id)
-            state = await drive(graph, thread, start, context, answer=answer)
+            # A seat that could not answer is asked again before the owner is.
+            silent = answer is None and _silent(context, id)
+            state = await drive(
+                graph, thread, start, context, answer=answer, stale=lambda _: silent
+            )
             if "__interrupt__" in state:
                 waiting.append(id)
             step(id)
 
         await each(ids, ask, width=WIDTH)
     return sorted(waiting)
+
+
+def _silent(context: decision.Context, id: str) -> bool:
+    """Tell whether a seat gave no valid vote on a ballot that was held."""
+    evidence = context.evidence.reference
+    held = [decision.ballots(context.book, id, evidence, n + 1) for n in range(decision.BALLOTS)]
+    return any(not event.body["valid"] for ballot in held for event in ballot)
 
 
 def _overtaken(book: Workbook, state: Mapping[str, Any]) -> bool:

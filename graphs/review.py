@@ -195,6 +195,12 @@ def unheard(context: Context, item_id: str) -> list[Reviewer]:
     return [seat for seat in context.reviewers if (seat.number, seat.by) not in valid]
 
 
+def open_work(context: Context, item_id: str, *, fixing: bool) -> bool:
+    """Tell whether an item has anything left to do: a seat unheard, or an objection to mend."""
+    panel = context.book.panel(context.book.item(item_id))
+    return bool(unheard(context, item_id)) or (fixing and not panel.approved)
+
+
 def verdict_of(task: ReviewTask, reply: Verdict | NoReply, *, single_model: bool) -> Event:
     """Return the event of a seat's reply; a NoReply is a verdict that is not valid."""
     body: dict[str, Any] = {

@@ -60,6 +60,12 @@ class Workbook:
         """Return what the panel says of an item's present content."""
         return approval(self.of(item.id), item)
 
+    def broken(self, item: Item) -> bool:
+        """Tell whether the last thing that happened to the present content is a broken rule."""
+        return any(
+            e.kind == "problem" and e.item_sha256 == item.sha256 for e in self.of(item.id)[-1:]
+        )
+
     def round(self, id: str) -> int:
         """Return the review round that an item is in: one more than its fixes."""
         return 1 + sum(event.kind == "fix" for event in self.of(id))

@@ -1,0 +1,188 @@
+"""`llm-decide`: decisions are put to the panel, and with --freeze the task is frozen on them."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cli.making import (
+    ROSTER,
+    BudgetOption,
+    RosterOption,
+    Setting,
+    TaskOption,
+    bench,
+    models_in,
+    setting,
+    single_model,
+    unfrozen,
+)
+from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
+from registry.reader import FormatError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from items.decisions import Decision
+    from items.questions import Decided
+
+
+def llm_decide(
+    freeze: Annotated[
+        bool, typer.Option("--freeze", help="Ask the freeze decisions, then write the pins.")
+    ] = False,
+    owner: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--owner", help="The owner's word on a decision: ID=OPTION.", metavar="ID=OPTION"
+        ),
+    ] = None,
+    by: Annotated[
+        str, typer.Option("--by", help="Who the owner is; stands in the record.")
+    ] = "owner",
+    reason: Annotated[str, typer.Option("--reason", help="Why the owner decides so.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Freeze without asking; recorded.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Vote anew where the evidence has changed since.")
+    ] = False,
+    task: TaskOption = None,
+    roster: RosterOption = ROSTER,
+    budget: BudgetOption = None,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Put the open decisions to the three voters: more than half of the seats decide, else the owner.
+
+    Every voter sees the same dated evidence file and the options in an order of its own.
+    Example: benchtoward text2sql llm-decide --freeze --roster source
+    """
+    import asyncio
+
+    from cli.freezing import freeze_task
+
+    where = setting(registry, runs, data, task, "hard", roster)
+    if freeze and where.task.pins is not None:
+        print(f"{where.task.task} is frozen since {where.task.pins.frozen}; nothing to do")
+        return
+    unfrozen(where)
+    answers = _answers(owner or [], by, reason)
+    open_ = asyncio.run(_decide(where, freeze, answers, again, budget, quiet=json))
+    _say_decisions(where, json=json)
+    if open_:
+        print(
+            f"not decided: {', '.join(open_)}; the owner decides with --owner ID=OPTION --reason ..."
+        )
+        raise typer.Exit(1)
+    if freeze:
+        freeze_task(where, by=by, yes=yes)
+
+
+def evidence(
+    task: TaskOption = None,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+) -> None:
+    """Write today's evidence file: what is known of the items, the runs and the limits.
+
+    Voters see it whole, and their votes rest on its sha256. Example: benchtoward text2sql evidence
+    """
+    from cli.evidence import write_evidence
+
+    where = setting(registry, runs, data, task, "hard", "source")
+    print(write_evidence(where))
+
+
+async def _decide(
+    where: Setting,
+    freeze: bool,
+    answers: dict[str, dict[str, str]],
+    again: bool,
+    budget: float | None,
+    *,
+    quiet: bool,
+) -> list[str]:
+    """Ask what is open; returns the decisions that nobody has decided yet."""
+    from agents.panel import voters
+    from cli.evidence import current_evidence
+    from cli.progress import progress
+    from graphs import decision, pipeline
+    from items.decisions import load_decisions
+    from items.records import decisions as decided_in
+
+    asked = {d.id: d for d in load_decisions(where.registry, freeze=None if freeze else False)}
+    _known(where, asked, answers)
+    seats = where.roster.voters
+    async with bench(where, "text2sql llm-decide", models_in(seats), budget) as b:
+        shown = current_evidence(where)
+        held = voters(seats, b.gateway, b.briefing, b.limits)
+        context = decision.Context(b.book, held, asked, shown, single_model(seats))
+        settled = {d.id: d for d in decided_in(b.book.events) if d.option is not None}
+        stale = [id for id, d in settled.items() if _stale(where, d)]
+        for id in stale:
+            print(
+                f"{id}: its evidence has changed since the vote"
+                + ("" if again else " (--again votes anew)")
+            )
+        open_ = [id for id in asked if id not in settled or (again and id in stale)]
+        with progress("deciding", len(open_), quiet=quiet) as step:
+            return await pipeline.decide(context, where.runs, open_, step, answers=answers)
+
+
+def _stale(where: Setting, decided: "Decided") -> bool:
+    """Tell whether a file that the voters saw has changed since, or is gone."""
+    from registry.canonical import sha256_text
+
+    for line in decided.evidence:
+        name, _, sha256 = line.partition(" ")
+        path = where.registry / name
+        if not path.exists() or sha256_text(path.read_text(encoding="utf-8")) != sha256:
+            return True
+    return False
+
+
+def _answers(owner: list[str], by: str, reason: str) -> dict[str, dict[str, str]]:
+    answers = {}
+    for word in owner:
+        id, found, option = word.partition("=")
+        if not found or not reason.strip():
+            raise typer.BadParameter(f"{word!r}: write --owner ID=OPTION with a --reason")
+        answers[id] = {"option": option, "by": by, "reason": reason}
+    return answers
+
+
+def _known(
+    where: Setting, asked: "Mapping[str, Decision]", answers: dict[str, dict[str, str]]
+) -> None:
+    """Refuse an owner's word on what nobody asked. Raises: FormatError."""
+    folder = where.registry / "decisions"
+    if not asked:
+        raise FormatError(folder, None, "no decision to ask; one YAML file each")
+    for id, answer in answers.items():
+        if id not in asked:
+            raise FormatError(folder, None, f"no decision {id!r}; there are {', '.join(asked)}")
+        options = [option.id for option in asked[id].options]
+        if answer["option"] not in options:
+            raise FormatError(
+                folder / f"{id}.yaml", None, f"no option {answer['option']!r}; {', '.join(options)}"
+            )
+
+
+def _say_decisions(where: Setting, *, json: bool) -> None:
+    """Print how each decision stands: what won, by how many of the seats, and who decided."""
+    from dataclasses import asdict
+
+    from items.questions import load_questions
+    from registry.canonical import canonical
+
+    found = load_questions(where.path).decisions
+    if json:
+        print(canonical([asdict(decided) for decided in found]))
+        return
+    for decided in found:
+        print(f"{decided.id}: {decided.option} ({decided.tally}, by {decided.by})")
+        for vote in decided.votes:
+            print(
+                f"  seat {vote.seat}, ballot {vote.ballot}: {vote.vote or 'no vote'}: {vote.reason}"
+            )

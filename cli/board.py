@@ -5,8 +5,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eval.figures import Figure
     from eval.leaderboard import Board, Entry
+    from eval.statistics import Figure
 
 SHOWN = ("rs0", "ex", "rs5", "rsN")
 TITLES = {"rs0": "RS(0)", "rs5": "RS(5)", "rs10": "RS(10)", "rsN": "RS(N)", "ex": "EX"}

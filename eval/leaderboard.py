@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.exam import Exam, Measure, Scored
-from eval.figures import Figure, figures
 from eval.score import Run
+from eval.statistics import Figure, figures
 
 
 @dataclass(frozen=True)

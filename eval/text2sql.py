@@ -12,7 +12,7 @@ from typing import Any
 import prompts
 from eval.baselines import CONSTANT_QUERY, ORACLE, PRIOR, Constant, Known, fenced
 from eval.exam import Instance, Measure, Prediction, Scored
-from eval.measures import measures
+from eval.metrics import measures
 from eval.outcomes import Judge, assumed, read
 from eval.spec import Task, Tier
 from items.model import LANGUAGES, Item, Language, tier_sha256

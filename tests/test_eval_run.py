@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.figures import figures
 from eval.leaderboard import board
 from eval.rows import RunFolder, read_rows, run_folder, writing
 from eval.run import Asking, first, lend, sit
 from eval.score import load_run, score
+from eval.statistics import figures
 from models.call import Answer, ModelError
 from registry.files import BusyError
 from tests.toy import Toy, header

@@ -139,48 +139,48 @@ class Gateway:
             claim = await self.ledger.claim(request)
             if not isinstance(claim, Claim):
                 return claim
-            current = _Current(claim.attempt)
-            try:
-                answer = await self._persist(lane, request, current, receipt)
-                answer = replace(answer, cost_usd=cost_usd(price, answer))
-                receipt.settle(answer.cost_usd)
-                await self.ledger.keep(current.attempt, answer)
-            except ModelError:
-                await self.ledger.give_up(request.key)
-                raise
-            except BaseException:  # cancelled, or broken: whoever asks next need not wait
-                self.ledger.abandon(request.key, current.attempt)
-                raise
+            answer = await self._persist(lane, request, claim, receipt)
+            receipt.settle(answer.cost_usd)
             return answer
 
     async def _persist(
-        self, lane: _Lane, request: Request, current: "_Current", receipt: Receipt
+        self, lane: _Lane, request: Request, claim: Claim, receipt: Receipt
     ) -> Answer:
-        """Make attempts until one answers or none is left."""
+        """Make attempts until one answers or none is left; the answer is kept."""
         waited_s = 0.0
-        while True:
-            receipt.settle(None)  # until it is known: a call that is cut may be billed
-            try:
-                answer = await lane.carrier(request)
-            except CallFailed as failure:
-                wait_s = self.retries.wait_s(failure, current.number, waited_s)
-                await self._note(lane, failure, current, receipt, wait_s)
-                if wait_s is None:
-                    raise _last(lane, failure, current.number) from None
-            else:
-                lane.lost = 0
-                lane.limit.went_well()
-                return answer
-            await asyncio.sleep(wait_s)
-            waited_s += wait_s
-            current.number += 1
-            current.attempt = await self.ledger.attempt(request.key, current.number)
+        receipt.settle(None)  # until it is known: a call that is cut may be billed
+        try:
+            while True:
+                try:
+                    answer = await lane.carrier(request)
+                except CallFailed as failure:
+                    wait_s = self.retries.wait_s(failure, claim.number, waited_s)
+                    await self._note(lane, failure, claim, receipt, wait_s)
+                    if wait_s is None:
+                        raise _last(lane, failure, claim.number) from None
+                else:
+                    return await self._keep(lane, claim, answer)
+                await asyncio.sleep(wait_s)
+                waited_s += wait_s
+                claim = await self.ledger.again(claim)
+        except ModelError:
+            raise
+        except BaseException:  # cancelled, or broken: whoever asks next need not wait
+            self.ledger.abandon(claim)
+            raise
+
+    async def _keep(self, lane: _Lane, claim: Claim, answer: Answer) -> Answer:
+        lane.lost = 0
+        lane.limit.went_well()
+        answer = replace(answer, cost_usd=cost_usd(lane.route.price(date.today()), answer))
+        await self.ledger.keep(claim, answer)
+        return answer
 
     async def _note(
         self,
         lane: _Lane,
         failure: CallFailed,
-        current: "_Current",
+        claim: Claim,
         receipt: Receipt,
         wait_s: float | None,
     ) -> None:
@@ -189,9 +189,7 @@ class Gateway:
             receipt.settle(0.0)
         if failure.kind == "rate_limit":
             lane.limit.too_many()
-        await self.ledger.failed(
-            current.attempt, failure.kind, failure.status, str(failure), wait_s
-        )
+        await self.ledger.failed(claim, failure.kind, failure.status, str(failure), wait_s)
         if failure.kind in OF_THE_ROUTE:
             lane.down = str(failure)
         elif wait_s is None and failure.kind not in ("bad_request", "context_length"):
@@ -229,14 +227,6 @@ class Gateway:
         """End what was started: the embedded model's process, the bulk lane's connections."""
         await self._session.close()
         await self._embedded.stop()
-
-
-@dataclass
-class _Current:
-    """The attempt that is under way: its row in the ledger, and its number from 1."""
-
-    attempt: int
-    number: int = 1
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import socket
 import sqlite3
 import time
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -25,16 +25,30 @@ from registry.canonical import canonical, sha256_text
 
 LEASE_S = 120.0  # a claim that its process did not renew for so long is free
 RENEW_S = 20.0
+INLINE = 1_000  # characters; a longer text of a prompt is kept once, under its sha256
 _PLAIN = tuple(f.name for f in fields(Answer) if f.name not in ("key", "token_entropies"))
+_FIND = (
+    f"SELECT {', '.join('a.' + name for name in _PLAIN)}, token_entropies "  # noqa: S608
+    "FROM calls JOIN answers a ON a.call = id WHERE key = ?"
+)
+_KEEP = (
+    f"INSERT OR IGNORE INTO answers (call, answered_at, {', '.join(_PLAIN)}, token_entropies) "  # noqa: S608
+    f"VALUES ({', '.join('?' * (len(_PLAIN) + 3))})"
+)
+_sha256 = lru_cache(maxsize=32)(sha256_text)
 _SERIAL = count()
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Leave to make a call: nobody else makes it. `attempt` is the row of its first attempt."""
+    """Leave to make a call: nobody else makes it.
 
-    key: str
+    call, attempt: their rows in the ledger; `number` is the attempt's, from 1.
+    """
+
+    call: int
     attempt: int
+    number: int
 
 
 class Ledger:
@@ -49,16 +63,8 @@ class Ledger:
 
     def find(self, key: str) -> Answer | None:
         """Return the answer under a key, if there is one."""
-        row = self._connection.execute(
-            f"SELECT {', '.join(_PLAIN)}, token_entropies FROM answers WHERE key = ?",  # noqa: S608
-            (key,),
-        ).fetchone()
-        if row is None:
-            return None
-        entropies = None if row[-1] is None else tuple(json.loads(row[-1]))
-        return Answer(
-            **dict(zip(_PLAIN, row[:-1], strict=True)), token_entropies=entropies, key=key
-        )
+        row = self._connection.execute(_FIND, (key,)).fetchone()
+        return None if row is None else _answer(key, row)
 
     def request(self, key: str) -> Request | None:
         """Return the request under a key, with its prompt, if it was ever made."""
@@ -69,7 +75,9 @@ class Ledger:
 
     def answered(self) -> list[str]:
         """Return the keys that have an answer, oldest first."""
-        rows = self._connection.execute("SELECT key FROM answers ORDER BY rowid").fetchall()
+        rows = self._connection.execute(
+            "SELECT key FROM answers JOIN calls ON id = call ORDER BY call"
+        ).fetchall()
         return [key for (key,) in rows]
 
     async def claim(self, request: Request) -> Answer | Claim | None:
@@ -80,33 +88,44 @@ class Ledger:
         except asyncio.CancelledError:
             found = done.result() if done.done() and not done.cancelled() else None
             if isinstance(found, Claim):  # committed, and nobody is left to make the call
-                self.abandon(found.key, found.attempt)
+                self.abandon(found)
             raise
 
-    async def attempt(self, key: str, number: int) -> int:
-        """Write that another attempt starts; returns its row."""
-        return await self._writer.write(lambda db: self._begin(db, key, number))
+    async def again(self, claim: Claim) -> Claim:
+        """Write that another attempt starts."""
+        return await self._writer.write(lambda db: self._begin(db, claim.call, claim.number + 1))
 
     async def failed(
-        self, attempt: int, outcome: str, status: int | None, message: str, wait_s: float | None
+        self, claim: Claim, outcome: str, status: int | None, message: str, wait_s: float | None
     ) -> None:
-        """Write how an attempt failed, and how long is waited before the next (None: no next)."""
-        await self._writer.write(lambda db: _end(db, attempt, outcome, status, message, wait_s))
+        """Write how an attempt failed, and how long is waited before the next.
 
-    async def keep(self, attempt: int, answer: Answer) -> None:
+        wait_s: None when there is no next; the claim is released.
+        """
+
+        def change(db: sqlite3.Connection) -> None:
+            _end(db, claim, outcome, status, message, wait_s)
+            if wait_s is None:
+                self._release(db, claim)
+
+        await self._writer.write(change)
+
+    async def keep(self, claim: Claim, answer: Answer) -> None:
         """Write an answer, end its attempt and release its claim: one commit."""
-        await self._writer.write(lambda db: self._keep(db, attempt, answer))
 
-    async def give_up(self, key: str) -> None:
-        """Release a claim without an answer."""
-        await self._writer.write(lambda db: self._release(db, key))
+        def change(db: sqlite3.Connection) -> None:
+            db.execute(_KEEP, _values(claim, answer))
+            _end(db, claim, "answer", None, "", None)
+            self._release(db, claim)
 
-    def abandon(self, key: str, attempt: int) -> None:
+        await self._writer.write(change)
+
+    def abandon(self, claim: Claim) -> None:
         """Release a claim whose call was cancelled: at once, for a cancelled task may not wait."""
 
         def change(db: sqlite3.Connection) -> None:
-            _end(db, attempt, "cancelled", None, "", None)
-            self._release(db, key)
+            _end(db, claim, "cancelled", None, "", None)
+            self._release(db, claim)
 
         self._writer.now(change)
 
@@ -123,56 +142,47 @@ class Ledger:
 
     def close(self) -> None:
         """Write what waits, release what is claimed, and close the file."""
-        self._writer.flush()
         self._writer.now(
             lambda db: db.execute("DELETE FROM claims WHERE process = ?", (self._process,))
         )
         self._connection.close()
 
     def _claim(self, db: sqlite3.Connection, request: Request) -> Answer | Claim | None:
-        if (answer := self.find(request.key)) is not None:
+        row = db.execute("SELECT id FROM calls WHERE key = ?", (request.key,)).fetchone()
+        if row is None:
+            call = self._describe(db, request)
+        elif (answer := self.find(request.key)) is not None:
             return answer
-        held = db.execute(
-            "SELECT process, until FROM claims WHERE key = ?", (request.key,)
-        ).fetchone()
-        if held and held[1] > time.time() and _may_live(held[0]):
-            return None
+        else:
+            (call,) = row
+            held = db.execute("SELECT process, until FROM claims WHERE call = ?", row).fetchone()
+            if held and held[1] > time.time() and _may_live(held[0]):
+                return None
         db.execute(
             "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
-            (request.key, self._process, time.time() + LEASE_S),
+            (call, self._process, time.time() + LEASE_S),
         )
-        self._describe(db, request)
-        return Claim(request.key, self._begin(db, request.key, 1))
+        return self._begin(db, call, 1)
 
-    def _begin(self, db: sqlite3.Connection, key: str, number: int) -> int:
+    def _begin(self, db: sqlite3.Connection, call: int, number: int) -> Claim:
         row = db.execute(
-            "INSERT INTO attempts (key, number, process, started_at) VALUES (?, ?, ?, ?)",
-            (key, number, self._process, time.time()),
+            "INSERT INTO attempts (call, number, process, started_at) VALUES (?, ?, ?, ?)",
+            (call, number, self._process, time.time()),
         ).lastrowid
         assert row is not None
-        return row
+        return Claim(call, row, number)
 
-    def _keep(self, db: sqlite3.Connection, attempt: int, answer: Answer) -> None:
-        entropies = answer.token_entropies
-        plain = [getattr(answer, name) for name in _PLAIN]
-        marks = ", ".join("?" * (len(_PLAIN) + 3))
-        db.execute(
-            f"INSERT OR IGNORE INTO answers (key, answered_at, {', '.join(_PLAIN)}, token_entropies) "  # noqa: S608
-            f"VALUES ({marks})",
-            (answer.key, time.time(), *plain, None if entropies is None else json.dumps(entropies)),
-        )
-        _end(db, attempt, "answer", None, "", None)
-        self._release(db, answer.key)
+    def _release(self, db: sqlite3.Connection, claim: Claim) -> None:
+        db.execute("DELETE FROM claims WHERE call = ? AND process = ?", (claim.call, self._process))
 
-    def _release(self, db: sqlite3.Connection, key: str) -> None:
-        db.execute("DELETE FROM claims WHERE key = ? AND process = ?", (key, self._process))
-
-    def _describe(self, db: sqlite3.Connection, request: Request) -> None:
+    def _describe(self, db: sqlite3.Connection, request: Request) -> int:
         decides = request.decides
         for message in decides["messages"]:
-            message["content"] = self._text(db, message["content"])
-        db.execute(
-            "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            if len(message["content"]) > INLINE:
+                message["content"] = {"sha256": self._text(db, message["content"])}
+        row = db.execute(
+            "INSERT INTO calls (key, model, route, role, command, draw, created_at, request) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 request.key,
                 request.model,
@@ -183,10 +193,12 @@ class Ledger:
                 time.time(),
                 canonical(decides),
             ),
-        )
+        ).lastrowid
+        assert row is not None
+        return row
 
     def _text(self, db: sqlite3.Connection, body: str) -> str:
-        sha256 = sha256_text(body)
+        sha256 = _sha256(body)
         if sha256 not in self._texts:  # prompts share their long beginning: it is written once
             db.execute("INSERT OR IGNORE INTO texts VALUES (?, ?)", (sha256, body))
             self._texts.add(sha256)
@@ -194,10 +206,22 @@ class Ledger:
 
     def _filled(self, decides: dict[str, Any]) -> dict[str, Any]:
         for message in decides["messages"]:
-            (message["content"],) = self._connection.execute(
-                "SELECT body FROM texts WHERE sha256 = ?", (message["content"],)
-            ).fetchone()
+            if isinstance(message["content"], dict):
+                (message["content"],) = self._connection.execute(
+                    "SELECT body FROM texts WHERE sha256 = ?", (message["content"]["sha256"],)
+                ).fetchone()
         return decides
+
+
+def _answer(key: str, row: tuple[Any, ...]) -> Answer:
+    entropies = None if row[-1] is None else tuple(json.loads(row[-1]))
+    return Answer(**dict(zip(_PLAIN, row[:-1], strict=True)), token_entropies=entropies, key=key)
+
+
+def _values(claim: Claim, answer: Answer) -> tuple[Any, ...]:
+    entropies = answer.token_entropies
+    plain = (getattr(answer, name) for name in _PLAIN)
+    return (claim.call, time.time(), *plain, None if entropies is None else json.dumps(entropies))
 
 
 def request_of(decides: dict[str, Any], *, role: str = "") -> Request:
@@ -220,7 +244,7 @@ def request_of(decides: dict[str, Any], *, role: str = "") -> Request:
 
 def _end(
     db: sqlite3.Connection,
-    attempt: int,
+    claim: Claim,
     outcome: str,
     status: int | None,
     message: str,
@@ -229,7 +253,7 @@ def _end(
     db.execute(
         "UPDATE attempts SET ended_at = ?, outcome = ?, status = ?, message = ?, wait_s = ? "
         "WHERE id = ?",
-        (time.time(), outcome, status, message, wait_s, attempt),
+        (time.time(), outcome, status, message, wait_s, claim.attempt),
     )
 
 
@@ -244,7 +268,8 @@ def _host() -> str:
 
 def _started(pid: int) -> int | None:
     try:
-        return int(psutil.Process(pid).create_time())
+        process = psutil.Process(pid)
+        return None if process.status() == psutil.STATUS_ZOMBIE else int(process.create_time())
     except psutil.Error:
         return None
 

@@ -7,20 +7,20 @@ seconds of calls, which are then paid again), never the file.
 """
 
 import asyncio
+import json
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
+
+from registry.canonical import canonical
 
 T = TypeVar("T")
 Write = Callable[[sqlite3.Connection], Any]
 
 BUSY_MS = 30_000
 
-# MIGRATIONS[n] brings a file of version n to n + 1; user_version is the file's. Never change one that
-# was released: add another.
-MIGRATIONS = (
-    """
+_VERSION_1 = """
     CREATE TABLE texts (sha256 TEXT PRIMARY KEY, body TEXT NOT NULL);
     CREATE TABLE calls (
         key TEXT PRIMARY KEY,
@@ -43,8 +43,45 @@ MIGRATIONS = (
     );
     CREATE INDEX attempts_of_key ON attempts (key);
     CREATE TABLE claims (key TEXT PRIMARY KEY, process TEXT NOT NULL, until REAL NOT NULL);
-    """,
-)
+"""
+# One random index (calls.key) instead of four: everything else goes by the call's number.
+_VERSION_2 = """
+    ALTER TABLE calls RENAME TO old_calls;
+    ALTER TABLE answers RENAME TO old_answers;
+    ALTER TABLE attempts RENAME TO old_attempts;
+    CREATE TABLE calls (
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
+        model TEXT NOT NULL, route TEXT NOT NULL, role TEXT NOT NULL, command TEXT NOT NULL,
+        draw INTEGER NOT NULL, created_at REAL NOT NULL,
+        request TEXT NOT NULL            -- Request.decides; a long content is {"sha256": of its text}
+    );
+    CREATE TABLE answers (
+        call INTEGER PRIMARY KEY,
+        answered_at REAL NOT NULL, route TEXT NOT NULL,
+        text TEXT NOT NULL, reasoning TEXT NOT NULL,
+        stop TEXT NOT NULL, native_stop TEXT NOT NULL, refusal TEXT NOT NULL,
+        input_tokens INTEGER, cached_tokens INTEGER, output_tokens INTEGER, reasoning_tokens INTEGER,
+        cost_usd REAL, reported_cost_usd REAL, latency_s REAL NOT NULL, token_entropies TEXT
+    );
+    CREATE TABLE attempts (
+        id INTEGER PRIMARY KEY, call INTEGER NOT NULL, number INTEGER NOT NULL, process TEXT NOT NULL,
+        started_at REAL NOT NULL, ended_at REAL, outcome TEXT, status INTEGER, wait_s REAL,
+        message TEXT
+    );
+    INSERT INTO calls SELECT rowid, * FROM old_calls ORDER BY rowid;
+    INSERT INTO answers SELECT c.id, a.answered_at, a.route, a.text, a.reasoning, a.stop, a.native_stop,
+        a.refusal, a.input_tokens, a.cached_tokens, a.output_tokens, a.reasoning_tokens, a.cost_usd,
+        a.reported_cost_usd, a.latency_s, a.token_entropies
+        FROM old_answers a JOIN calls c ON c.key = a.key ORDER BY a.rowid;
+    INSERT INTO attempts SELECT t.id, c.id, t.number, t.process, t.started_at, t.ended_at, t.outcome,
+        t.status, t.wait_s, t.message FROM old_attempts t JOIN calls c ON c.key = t.key ORDER BY t.id;
+    DROP TABLE old_calls;
+    DROP TABLE old_answers;
+    DROP TABLE old_attempts;
+    DROP TABLE claims;
+    CREATE INDEX attempts_of_call ON attempts (call);
+    CREATE TABLE claims (call INTEGER PRIMARY KEY, process TEXT NOT NULL, until REAL NOT NULL);
+"""
 
 
 class LedgerError(OSError):
@@ -81,11 +118,34 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} is a ledger of version {version}; this program knows up to {len(MIGRATIONS)}: "
             "use a newer benchtoward"
         )
-    for script in MIGRATIONS[version:]:
-        for statement in filter(None, map(str.strip, script.split(";\n"))):
-            connection.execute(statement)
+    for migration in MIGRATIONS[version:]:
+        migration(connection)
     connection.execute(f"PRAGMA user_version={len(MIGRATIONS)}")
     connection.execute("COMMIT")
+
+
+def _to_1(db: sqlite3.Connection) -> None:
+    _script(db, _VERSION_1)
+
+
+def _to_2(db: sqlite3.Connection) -> None:
+    _script(db, _VERSION_2)
+    for row, text in db.execute("SELECT id, request FROM calls").fetchall():
+        request = json.loads(text)
+        for message in request["messages"]:
+            message["content"] = {"sha256": message["content"]}
+        db.execute("UPDATE calls SET request = ? WHERE id = ?", (canonical(request), row))
+
+
+def _script(db: sqlite3.Connection, script: str) -> None:
+    """Run a script inside the open transaction (`executescript` would commit it)."""
+    for statement in filter(None, map(str.strip, script.split(";\n"))):
+        db.execute(statement)
+
+
+# MIGRATIONS[n] brings a file of version n to n + 1; user_version is the file's. A released one never
+# changes: add another.
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_to_1, _to_2)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -5,6 +5,8 @@ found as evidence. The rules stand in items/rules/, one subject a file.
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from items.model import Item
 from items.rules import (
@@ -19,9 +21,9 @@ from items.rules import (
     unanswerable,
     values,
 )
-from items.rules.base import Case, Finding, Found, Ground, Rule, Severity
+from items.rules.base import SEVERITIES, Case, Finding, Found, Ground, Rule, Severity
 
-__all__ = ["RULES", "Finding", "Ground", "Rule", "Severity", "check", "explain"]
+__all__ = ["RULES", "Finding", "Ground", "Rule", "Severity", "Told", "check", "explain"]
 
 RULES: tuple[Rule, ...] = (  # the order they run in
     basics.tidy_texts,
@@ -30,6 +32,7 @@ RULES: tuple[Rule, ...] = (  # the order they run in
     basics.returns_rows,
     basics.clock,
     unanswerable.witness,
+    unanswerable.answer_elsewhere,
     injection.instructs,
     injection.hidden_characters,
     ties.ties,
@@ -78,25 +81,38 @@ RULES: tuple[Rule, ...] = (  # the order they run in
 )
 
 
+@dataclass(frozen=True)
+class Told:
+    """What one rule looked at and what it found."""
+
+    rule: Rule
+    looked: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        rule = {"rule": self.rule.name, "reason": self.rule.reason, "source": self.rule.source}
+        findings = [asdict(finding) for finding in self.findings]
+        return {**rule, "looked": list(self.looked), "findings": findings}
+
+
 def check(item: Item, ground: Ground, rules: Sequence[Rule] = RULES) -> list[Finding]:
-    """Return every broken rule, problems first; an empty list is a pass."""
-    order = ("problem", "warning", "note")
-    found = [finding for _, _, findings in explain(item, ground, rules) for finding in findings]
-    return sorted(found, key=lambda finding: order.index(finding.severity))
+    """Return every broken rule, problems first; no problem is a pass. Raises: QueryError."""
+    found = [finding for told in explain(item, ground, rules) for finding in told.findings]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def explain(
-    item: Item, ground: Ground, rules: Sequence[Rule] = RULES
-) -> list[tuple[Rule, list[str], list[Finding]]]:
-    """Return for every rule what it looked at and what it found."""
+def explain(item: Item, ground: Ground, rules: Sequence[Rule] = RULES) -> list[Told]:
+    """Return for every rule what it looked at and what it found. Raises: QueryError."""
     case = Case(item, ground)
-    told = []
-    for rule in rules:
-        said = list(rule.look(case))
-        looked = [part for part in said if isinstance(part, str)]
-        found = [_finding(rule, part, case) for part in said if isinstance(part, Found)]
-        told.append((rule, looked, [finding for finding in found if finding is not None]))
-    return told
+    return [_told(rule, case) for rule in rules]
+
+
+def _told(rule: Rule, case: Case) -> Told:
+    said = list(rule.look(case))
+    looked = tuple(part for part in said if isinstance(part, str))
+    found = (_finding(rule, part, case) for part in said if isinstance(part, Found))
+    return Told(rule, looked, tuple(finding for finding in found if finding is not None))
 
 
 def _finding(rule: Rule, found: Found, case: Case) -> Finding | None:

@@ -288,7 +288,7 @@ def _wanted(case: Case, part: Part, output: exp.Expr) -> str | None:
     kinds = set(case.wording.counted)
     if case.wording.asks_people and not kinds:
         kinds = {"person"}
-    if len(kinds) != 1 or kinds == {"record"} or (case.wording.asks_records and "record" in kinds):
+    if len(kinds) != 1 or kinds & {"record", "thing"}:
         return None
     return kinds.pop()
 

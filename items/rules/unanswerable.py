@@ -1,9 +1,29 @@
-"""Unanswerable items: the witness is true, and no other place holds what the question wants."""
+# ruff: noqa: S608 -- our own SQL over names that the schema has
+"""Unanswerable items: the witness is true, and no other place holds what the question wants.
+
+A witness is an empty table (`death`), a column NULL in every row (`measurement.value_as_number`), or a
+term that no concept, synonym or source value has (`concept: insulin`). The prompt shows the first two,
+so a careful model can tell; the third it cannot see, and the gate warns of it (S1-061).
+"""
 
 from collections.abc import Iterator
 
 from database import schema
 from items.rules.base import Case, Found, rule
+from items.rules.wording import alike
+
+TERM = "concept:"
+GENERIC = {"as", "concept", "id", "source", "occurrence", "exposure", "start", "end", "date", "datetime",
+           "type", "name", "number", "string", "table"}  # fmt: skip
+NAMED_IN = (  # where a term would stand, if the database had it
+    ("concept", "concept_name"),
+    ("concept_synonym", "concept_synonym_name"),
+    ("condition_occurrence", "condition_source_value"),
+    ("drug_exposure", "drug_source_value"),
+    ("measurement", "measurement_source_value"),
+    ("procedure_occurrence", "procedure_source_value"),
+    ("observation", "observation_source_value"),
+)
 
 
 @rule("problem", source="S1-061, S1-062; DESIGN, Agreements 10")
@@ -11,16 +31,39 @@ def witness(case: Case) -> Iterator[Found | str]:
     """An unanswerable item names an empty table or a column NULL in every row, and it is so."""
     if case.item.answerable:
         return
-    named = (case.item.witness or "").strip().lower()
+    named = (case.item.witness or "").strip()
     yield f"witness: {named or 'none'}"
-    problem = _untrue(case, named)
+    if named.lower().startswith(TERM):
+        yield from _absent_term(case, named[len(TERM) :].strip())
+        return
+    problem = _untrue(case, named.lower())
     if problem:
         yield Found(problem)
 
 
+@rule("warning", source="S1-060 (no table or column holds what it needs)")
+def answer_elsewhere(case: Case) -> Iterator[Found | str]:
+    """No other table or column holds what the witness lacks, by its name or by its values."""
+    named = (case.item.witness or "").strip().lower()
+    if case.item.answerable or not named or named.startswith(TERM) or _untrue(case, named):
+        return
+    table, _, column = named.partition(".")
+    for origin in _like_named(case, table, column):
+        known = case.facts.column(origin)
+        yield ".".join(origin)
+        if known is None or known.nulls == known.rows or known.distinct < 2:
+            continue
+        yield Found(
+            f"{'.'.join(origin)} holds values and is named like {named}",
+            evidence=f"{known.rows - known.nulls:,} values, from {known.low!r} to {known.high!r}",
+        )
+    if not column:
+        yield from _recorded_as_events(case, table)
+
+
 def _untrue(case: Case, named: str) -> str | None:
     database = case.ground.database
-    tables = schema.tables(database)
+    tables = case.facts.tables
     table, _, column = named.partition(".")
     if not named:
         return "no witness; name the empty table, or the column that is NULL in every row"
@@ -33,6 +76,62 @@ def _untrue(case: Case, named: str) -> str | None:
         return f"table {table} is not empty"
     if column not in tables[table]:
         return f"table {table} has no column {column!r}"
-    if named not in schema.null_columns(database):
+    known_column = case.facts.column((table, column))
+    if known_column is None or known_column.nulls < known_column.rows:
         return f"{named} holds values: it is not NULL in every row"
     return None
+
+
+def _absent_term(case: Case, term: str) -> Iterator[Found]:
+    quoted = "'%" + term.lower().replace("'", "''").replace("%", "") + "%'"
+    if not term:
+        yield Found("the witness names no term")
+        return
+    for table, column in NAMED_IN:
+        if case.facts.has(table, column):
+            rows = case.facts.rows(
+                f'SELECT "{column}" FROM "{table}" WHERE lower(CAST("{column}" AS VARCHAR)) LIKE {quoted} '
+                "LIMIT 1"
+            )
+            if rows:
+                yield Found(f"{table}.{column} has {rows[0][0]!r}: {term!r} is in the database")
+                return
+    if not any(alike(word, term.lower().split()[0]) for word in case.wording.words):
+        yield Found(f"the question does not speak of {term!r}")
+    yield Found(
+        f"no concept, synonym or source value has {term!r}, but the prompt does not show that; an empty "
+        "table or a column NULL in every row is a witness that a model can see (S1-061)",
+        severity="warning",
+    )
+
+
+def _like_named(case: Case, table: str, column: str) -> Iterator[tuple[str, str]]:
+    """Yield the columns of other places that are named like what is missing."""
+    wanted = set((column or table).split("_")) - GENERIC
+    for other, columns in case.facts.tables.items():
+        for name in columns:
+            if (other, name) == (table, column) or (not column and other == table):
+                continue
+            words = name.split("_")
+            if column and other == table:
+                found = words[0] == column.split("_")[0] and bool(wanted & set(words))
+            elif column:
+                found = name == column
+            else:
+                found = set(table.split("_")) <= set(words)
+            if found:
+                yield other, name
+
+
+def _recorded_as_events(case: Case, table: str) -> Iterator[Found | str]:
+    """Look for events whose concept is named like the empty table."""
+    word = table.split("_")[0]
+    for other, columns in case.facts.tables.items():
+        for name in columns:
+            if not name.endswith("_concept_id") or name.split("_")[0] != other.split("_")[0]:
+                continue
+            used = case.facts.used((other, name)).values()
+            found = [n for n in used if word in n.lower().split()]
+            yield f"concepts of {other}.{name} named {word!r}: {len(found)}"
+            if found:
+                yield Found(f"{other} records {found[0]!r}, named like the empty table {table}")

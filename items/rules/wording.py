@@ -63,7 +63,10 @@ class Wording:
 
     @cached_property
     def counted(self) -> tuple[str, ...]:
-        """What is counted, in the order asked: person, visit, record, or an id that "different X" has."""
+        """What is counted, in the order asked.
+
+        person, visit, record, an id that "different X" has, or thing: a noun that fixes none of these.
+        """
         found: list[str] = []
         phrase = (
             r"\b(?:how many|(?:the )?(?:total )?(?:number|count|share|proportion|percentage|fraction)"
@@ -203,9 +206,9 @@ def _counted(phrase: str) -> str:
             return "visit"
         for id, nouns in KINDS.items():
             if token in nouns:
-                return id if different or token in DRUGS else ""
+                return id if different or token in DRUGS else "thing"
         if token in ("days", "months", "years", "weeks", "concepts", "identifiers", "dates"):
-            return ""
+            return "thing"
         if token in ("who", "that", "which", "have", "has", "had", "were", "was", "is", "are", "did",
                      "does", "with", "in", "of", "by"):  # fmt: skip
             return ""

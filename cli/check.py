@@ -1,0 +1,185 @@
+"""`benchtoward text2sql check`: the rules on question files, no model asked."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cli.making import TaskOption
+from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
+from registry.reader import FormatError
+
+if TYPE_CHECKING:
+    from items.checking import Checked
+    from items.checks import Finding, Ground
+    from items.model import Item
+    from items.questions import QuestionFile
+
+FileOption = Annotated[
+    Path | None, typer.Option("--file", help="One question file; default: those of the task.")
+]
+ExplainOption = Annotated[
+    str | None,
+    typer.Option("--explain", help="For one item: every rule, what it looked at, what it found."),
+]
+FixOption = Annotated[
+    bool, typer.Option("--fix", help="Mend texts that are not NFC or end in white space.")
+]
+
+
+def check(
+    file: FileOption = None,
+    task: TaskOption = None,
+    explain: ExplainOption = None,
+    fix: FixOption = False,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Run the reference rules on every question of the task; exit 1 if one is broken.
+
+    What an unchanged item got is remembered beside the database. Nothing is asked of any model.
+    Example: benchtoward text2sql check --explain hard-007
+    """
+    from database.engine import open_database
+
+    paths, dataset = _files(registry, task, file)
+    if fix:
+        for path in paths:
+            _mend(path)
+    database_path = data / f"{dataset}.duckdb"
+    with open_database(database_path, workers=1) as database:
+        files = _loaded(paths)
+        if explain is not None:
+            _explain(explain, files, database, json=json)
+            return
+        checked = _check_all(files, database, quiet=json)
+    _show(checked, json=json)
+    if any(one.problems for one in checked):
+        raise typer.Exit(1)
+
+
+def _files(registry: Path, task: str | None, file: Path | None) -> tuple[list[Path], str]:
+    """Return the question files to check, and the dataset that they stand on."""
+    from eval.spec import find_task
+    from items.spec import load_spec, spec_path
+
+    if file is not None and task is None and not list((registry / "tasks").glob("*.yaml")):
+        return [file], "eunomia"
+    spec = load_spec(spec_path(registry, find_task(registry, task)))
+    paths = [file] if file is not None else [registry / tier.file for tier in spec.tiers.values()]
+    there = [path for path in paths if path.exists()]
+    if not there:
+        raise FormatError(
+            paths[0], None, "no question file yet; `text2sql hard-generate` makes one"
+        )
+    return there, spec.dataset
+
+
+def _loaded(paths: list[Path]) -> "dict[Path, QuestionFile]":
+    from items.questions import load_questions
+
+    return {path: load_questions(path) for path in paths}
+
+
+def _grounds(files: "dict[Path, QuestionFile]", database: Any) -> "list[tuple[Item, Ground]]":
+    """Return every kept item with what it is checked against: all the other items too."""
+    from items.checks import Ground
+
+    every = [item for file in files.values() for item in file.kept]
+    return [
+        (
+            item,
+            Ground(
+                database,
+                file.today,
+                file.settings,
+                tuple(other for other in every if other is not item),
+            ),
+        )
+        for file in files.values()
+        for item in file.kept
+    ]
+
+
+def _check_all(files: "dict[Path, QuestionFile]", database: Any, *, quiet: bool) -> "list[Checked]":
+    from cli.progress import progress
+    from items.checking import check_items
+
+    work = _grounds(files, database)
+    with progress("checking", len(work), quiet=quiet) as step:
+        return check_items(work, step)
+
+
+def _show(checked: "list[Checked]", *, json: bool) -> None:
+    """Print one line a finding, then the count; or one JSON document."""
+    counts = {
+        severity: sum(1 for one in checked for f in one.findings if f.severity == severity)
+        for severity in ("problem", "warning", "note")
+    }
+    if json:
+        from registry.canonical import canonical
+
+        print(
+            canonical({"items": {one.item.id: one.as_json() for one in checked}, "counts": counts})
+        )
+        return
+    for one in checked:
+        for finding in one.findings:
+            if finding.severity != "note":
+                print(_line(one.item.id, finding))
+    told = ", ".join(
+        f"{count} {severity}{'s' * (count != 1)}" for severity, count in counts.items()
+    )
+    known = sum(1 for one in checked if one.remembered)
+    print(f"{len(checked)} items: {told} ({known} unchanged since the last check)")
+
+
+def _line(id: str, finding: "Finding") -> str:
+    evidence = f"\n    {finding.evidence}" if finding.evidence else ""
+    return f"{id}: {finding.severity}: {finding.rule}: {finding.message}{evidence}"
+
+
+def _explain(id: str, files: "dict[Path, QuestionFile]", database: Any, *, json: bool) -> None:
+    from items.checks import explain
+
+    for item, ground in _grounds(files, database):
+        if item.id == id:
+            told = explain(item, ground)
+            break
+    else:
+        raise FormatError(next(iter(files)), None, f"no item {id!r} is kept here")
+    if json:
+        from registry.canonical import canonical
+
+        print(canonical({"item": id, "rules": [one.as_json() for one in told]}))
+        return
+    print(
+        f"{item.id}  {item.question_en}\n{item.question_ko}\n{item.reference_sql or item.witness}\n"
+    )
+    for one in told:
+        worst = one.findings[0].severity if one.findings else "ok"
+        print(f"[{worst}] {one.rule.name}: {one.rule.reason}  ({one.rule.source})")
+        for line in one.looked[:12]:
+            print(f"      looked at {line}")
+        for finding in one.findings:
+            print("   -> " + _line(item.id, finding).partition(": ")[2])
+
+
+def _mend(path: Path) -> None:
+    """Write a file's texts in NFC without trailing white space, and say which items changed."""
+    from dataclasses import replace
+
+    from items.model import tidy, untidy
+    from items.questions import load_questions, save_questions
+
+    file = load_questions(path)
+    mended = []
+    for question in file.questions:
+        fresh: dict[str, Any] = {name: tidy(getattr(question, name)) for name in untidy(question.item)}
+        if fresh:
+            mended.append(replace(question, **fresh))
+    if mended:
+        save_questions(path, file.with_questions(mended))
+        print(f"{path}: mended {', '.join(q.id for q in mended)}")

@@ -221,9 +221,9 @@ def client():
 
 
 def started(client, **job) -> int:
-    process.stdin.write(json.dumps(job) + "\n")
-    process.stdin.flush()
-    return int(process.stdout.readline())
+    client.stdin.write(json.dumps(job) + "\n")
+    client.stdin.flush()
+    return int(client.stdout.readline())
 
 
 def ended(pid, within_s=60.0):

@@ -45,3 +45,11 @@ def results_match(reference: Result, prediction: Result, *, ordered: bool) -> bo
     from database.compare import match  # numpy: a worker needs only the values above
 
     return match(reference, prediction, ordered=ordered)
+
+
+def first_difference(reference: Result, prediction: Result, *, ordered: bool) -> str | None:
+    """Return in one sentence why two results do not match, or None (difference.py has the rows)."""
+    from database.difference import difference
+
+    found = difference(reference, prediction, ordered=ordered)
+    return found.reason if found else None

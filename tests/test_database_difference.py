@@ -24,7 +24,12 @@ THREE = result([["a", 1, 2.5], ["b", 2, 3.5], ["c", 3, 4.5]])
         (
             [["b", 2, 3.5], ["a", 1, 2.5], ["c", 3, 4.5]],
             True,
-            "row 1 and others are in another order",
+            "the same rows in another order, from row 1 on",
+        ),
+        (
+            [["a", 1, 2.5], ["b", 9, 3.5], ["c", 8, 4.5]],
+            True,
+            "row 2 is the first of 2 that differ",
         ),
         ([["a", 1, 2.5], ["b", 2, 3.5], ["c", 3, 4.5]], True, None),
     ],

@@ -16,16 +16,23 @@ class QueryError(Exception):
     """A database that cannot be opened or built, or SQL of our own that does not run."""
 
 
-def build(path: Path, statements: Iterable[str], *, source: Path | None = None) -> Path:
+def build(
+    path: Path, statements: Iterable[str], *, source: Path | None = None, once: bool = False
+) -> Path:
     """Write a DuckDB file; returns its path. An older file of that name is replaced.
 
     Statements run in order on one thread, so that the same statements give the same rows in the
-    same order. Raises: QueryError (names the statement), OSError, BusyError.
+    same order. once: a file that is there, also by another process meanwhile, is left as it is.
+    Raises: QueryError (names the statement), OSError, BusyError.
     """
-    with locked(path), tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as folder:
-        beside = Path(folder) / "new.duckdb"
-        run_all(beside, statements, source)
-        beside.replace(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with locked(path, wait_s=600):
+        if once and path.exists():
+            return path
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as folder:
+            beside = Path(folder) / "new.duckdb"
+            run_all(beside, statements, source)
+            beside.replace(path)
     return path
 
 

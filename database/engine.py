@@ -19,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from database.build import QueryError
+from database.copies import make_copies
 from database.fingerprint import Fingerprint, fingerprint
 from database.gate import unreadable
 from database.result import Failure, Result
@@ -67,6 +68,8 @@ class Database(AbstractContextManager["Database"]):
         setup = {"engine": self.engine, "path": str(path.resolve())}
         self._pool = Pool({**setup, "memory_mb": limits.memory_mb}, workers)
         self._threads = ThreadPoolExecutor(workers, "database")
+        self._lock = threading.Lock()
+        self._copies: dict[str, Database] = {}
 
     @property
     def tables(self) -> frozenset[str]:
@@ -77,6 +80,17 @@ class Database(AbstractContextManager["Database"]):
     def fingerprint(self) -> Fingerprint:
         """Its content's hash, whole and a table (see fingerprint.py). Raises: QueryError."""
         return fingerprint(self)
+
+    @property
+    def copies(self) -> dict[str, "Database"]:
+        """The same rows in another order, by the order's name; opened when first asked for."""
+        with self._lock:
+            if not self._copies:
+                paths = make_copies(self.path, self.fingerprint.sha256, self.tables)
+                self._copies = {
+                    kind: Database(path, self.limits, 1) for kind, path in paths.items()
+                }
+            return self._copies
 
     def run(self, sql: str, *, time_s: float | None = None) -> Result | Failure:
         """Run SQL that a model wrote: gate, limits, worker. Never raises for what the SQL does."""
@@ -129,6 +143,8 @@ class Database(AbstractContextManager["Database"]):
 
     def close(self) -> None:
         """End the workers. A second call does nothing."""
+        for copy in self._copies.values():
+            copy.close()
         self._pool.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 

@@ -30,7 +30,7 @@ SCALARS = _names("""
     days_in_month decade decimal_division decode degrees divide editdist3 element_at encode ends_with
     enum_code enum_first enum_last enum_range enum_range_boundary epoch epoch_ms epoch_ns epoch_us
     equi_width_bins era even exp factorial fdiv filter flatten floor fmod format
-    formatReadableDecimalSize formatReadableSize formatreadabledecimalsize formatreadablesize
+    formatreadabledecimalsize formatreadablesize
     format_bytes from_base64 from_binary from_hex from_json from_json_strict gamma gcd generate_series
     generate_subscripts get_bit grade_up greatest greatest_common_divisor grouping grouping_id hamming
     hash hex hour if ifnull ilike_escape instr is_histogram_other_bin isfinite isinf isnan isodow

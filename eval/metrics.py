@@ -21,7 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from eval.exam import Measure, Scored
 from eval.outcomes import CLASSES
-from eval.reliability import PENALTIES, penalize, reliability_score
+from eval.reliability import PENALTIES
+from eval.vendored import scorer
 
 Rule = Callable[[Scored], tuple[float, float]]  # (numerator, denominator) of one instance
 BREAKDOWNS = ("language", "category", "difficulty", "scope", "author")
@@ -76,7 +77,7 @@ def wrong(scored: Sequence[Scored]) -> int:
 
 def score(row: Scored) -> int:
     """Return the reliability score of one instance before the penalty (S1-093)."""
-    return reliability_score(row.outcome, answerable=answerable(row))
+    return scorer().reliability_score(row.outcome, answerable=answerable(row))
 
 
 def answerable(row: Scored) -> bool:
@@ -104,7 +105,7 @@ def _rules(n: int) -> dict[str, Rule]:
 
 
 def _rs(penalty: int) -> Rule:
-    return lambda row: (float(penalize([score(row)], penalty)[0]), 1.0)
+    return lambda row: (float(scorer().penalize(score(row), penalty)), 1.0)
 
 
 def _share(*outcomes: str) -> Rule:

@@ -11,7 +11,7 @@ import os
 import socket
 import sqlite3
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
@@ -114,11 +114,21 @@ class Ledger:
         """Write an answer, end its attempt and release its claim: one commit."""
 
         def change(db: sqlite3.Connection) -> None:
-            db.execute(_KEEP, _values(claim, answer))
+            db.execute(_KEEP, _values(claim.call, answer))
             _end(db, claim, "answer", None, "", None)
             self._release(db, claim)
 
         await self._writer.write(change)
+
+    def add(self, request: Request, answer: Answer, *, command: str) -> None:
+        """Write a call that was made elsewhere with its answer; one that is here stays as it is."""
+
+        def change(db: sqlite3.Connection) -> None:
+            if db.execute("SELECT 1 FROM calls WHERE key = ?", (request.key,)).fetchone() is None:
+                call = self._describe(db, request, command)
+                db.execute(_KEEP, _values(call, replace(answer, key=request.key)))
+
+        self._writer.now(change)
 
     def abandon(self, claim: Claim) -> None:
         """Release a claim whose call was cancelled: at once, for a cancelled task may not wait."""
@@ -150,7 +160,7 @@ class Ledger:
     def _claim(self, db: sqlite3.Connection, request: Request) -> Answer | Claim | None:
         row = db.execute("SELECT id FROM calls WHERE key = ?", (request.key,)).fetchone()
         if row is None:
-            call = self._describe(db, request)
+            call = self._describe(db, request, self.command)
         elif (answer := self.find(request.key)) is not None:
             return answer
         else:
@@ -175,7 +185,7 @@ class Ledger:
     def _release(self, db: sqlite3.Connection, claim: Claim) -> None:
         db.execute("DELETE FROM claims WHERE call = ? AND process = ?", (claim.call, self._process))
 
-    def _describe(self, db: sqlite3.Connection, request: Request) -> int:
+    def _describe(self, db: sqlite3.Connection, request: Request, command: str) -> int:
         decides = request.decides
         for message in decides["messages"]:
             if len(message["content"]) > INLINE:
@@ -188,7 +198,7 @@ class Ledger:
                 request.model,
                 request.route,
                 request.role,
-                self.command,
+                command,
                 request.draw,
                 time.time(),
                 canonical(decides),
@@ -218,10 +228,10 @@ def _answer(key: str, row: tuple[Any, ...]) -> Answer:
     return Answer(**dict(zip(_PLAIN, row[:-1], strict=True)), token_entropies=entropies, key=key)
 
 
-def _values(claim: Claim, answer: Answer) -> tuple[Any, ...]:
+def _values(call: int, answer: Answer) -> tuple[Any, ...]:
     entropies = answer.token_entropies
     plain = (getattr(answer, name) for name in _PLAIN)
-    return (claim.call, time.time(), *plain, None if entropies is None else json.dumps(entropies))
+    return (call, time.time(), *plain, None if entropies is None else json.dumps(entropies))
 
 
 def request_of(decides: dict[str, Any], *, role: str = "") -> Request:

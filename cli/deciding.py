@@ -80,6 +80,7 @@ def llm_decide(
 
 def evidence(
     task: TaskOption = None,
+    roster: RosterOption = ROSTER,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
     data: DataOption = DATA,
@@ -90,7 +91,7 @@ def evidence(
     """
     from cli.evidence import write_evidence
 
-    where = setting(registry, runs, data, task, "hard", "source")
+    where = setting(registry, runs, data, task, "hard", roster)
     print(write_evidence(where))
 
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from cli.making import Setting
+from cli.making import Setting, opened_database
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
     from graphs.decision import Evidence
-    from items.questions import QuestionFile
 
 
 def current_evidence(where: Setting) -> "Evidence":
@@ -55,32 +54,56 @@ def folder_of(where: Setting) -> Path:
 
 
 def figures(where: Setting) -> dict[str, Any]:
-    """Return what the registry and the runs say: items, approvals, and the limits of the candidates."""
-    from items.questions import load_questions
+    """Return what the registry says that a vote can rest on (agents/rules/evidence.py reads it too).
+
+    room: the tokens left in a candidate's context beside the task's longest prompt.
+    """
+    from dataclasses import asdict
+
+    from eval.candidates import longest_prompt
+    from eval.exam import EXAMS
+    from eval.spec import open_task
     from models.roster import load_models
 
-    told: dict[str, Any] = {}
-    for name, tier in where.task.tiers.items():
-        path = where.registry / tier.file
-        if path.exists():
-            told |= _of_file(name, path, load_questions(path))
+    task, roster = where.task, where.roster
+    with opened_database(where) as database:
+        exam = EXAMS[task.kind](open_task(where.registry, task.task, database, dry_run=True))
+        prompt = longest_prompt(exam)
     cards = load_models(where.registry)
-    told["output_limits"] = {id: cards[id].output_limit for id in where.roster.exam}
-    told["contexts"] = {id: cards[id].context for id in where.roster.exam}
-    told["max_tokens"] = where.task.request.max_tokens
-    return told
+    hard = _of_tier(where, "hard")
+    return {
+        "answerable": hard.get("answerable", 0),
+        "unanswerable": hard.get("unanswerable", 0),
+        "instances": len(exam.instances()),
+        "prompt_tokens": prompt,
+        "candidates": {
+            id: {"output_limit": cards[id].output_limit, "room": cards[id].context - prompt}
+            for id in roster.exam
+        },
+        "reference": roster.reference and asdict(roster.reference),
+        "tiers": {name: _of_tier(where, name) for name in task.tiers},
+    }
 
 
-def _of_file(tier: str, path: Path, file: "QuestionFile") -> dict[str, Any]:
+def _of_tier(where: Setting, tier: str) -> dict[str, int]:
+    """Return a tier's counts: items by kind, and how many the panel approved."""
+    from items.questions import load_questions
     from items.records import approval, record_of
     from registry.events import load
 
-    events, kept = load(record_of(path)), file.kept
+    if tier not in where.task.tiers:
+        return {}
+    path = where.registry / where.task.tiers[tier].file
+    if not path.exists():
+        return {}
+    file, events = load_questions(path), load(record_of(path))
+    kept = file.kept
     return {
-        f"{tier}_items": len(kept),
-        f"{tier}_unanswerable": sum(not item.answerable for item in kept),
-        f"{tier}_approved": sum(approval(events, item).approved for item in kept),
-        f"{tier}_dropped": len(file.questions) - len(kept),
+        "items": len(kept),
+        "answerable": sum(item.answerable for item in kept),
+        "unanswerable": sum(not item.answerable for item in kept),
+        "approved": sum(approval(events, item).approved for item in kept),
+        "dropped": len(file.questions) - len(kept),
     }
 
 

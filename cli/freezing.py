@@ -106,22 +106,22 @@ def _records(where: Setting, spec: "Spec") -> dict[str, list["Event"]]:
 
 def _problems(where: Setting, spec: "Spec", database: "Database") -> list[str]:
     """Return what `check` finds wrong with the kept items of all tiers."""
-    from dataclasses import replace
-
-    from items.checks import Ground, check
+    from items.checking import check_items
+    from items.checks import Ground
     from items.questions import load_questions
 
     files = {name: load_questions(where.registry / t.file) for name, t in spec.tiers.items()}
-    everything = tuple(item for file in files.values() for item in file.kept)
-    found = []
-    for name, file in files.items():
-        ground = Ground(database, file.today, file.settings)
-        for item in file.kept:
-            others = tuple(other for other in everything if other is not item)
-            for finding in check(item, replace(ground, others=others)):
-                if finding.severity == "problem":
-                    found.append(f"{name}/{item.id}: {finding.rule}: {finding.message}")
-    return found
+    every = tuple(item for file in files.values() for item in file.kept)
+    work = [
+        (
+            item,
+            Ground(database, file.today, file.settings, tuple(o for o in every if o is not item)),
+        )
+        for file in files.values()
+        for item in file.kept
+    ]
+    checked = check_items(work, lambda _: None)
+    return [f"{c.item.id}: {f.rule}: {f.message}" for c in checked for f in c.problems]
 
 
 def _shown(spec: "Spec") -> list[str]:

@@ -81,8 +81,8 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     """Run the rules on the draft; what they find is recorded with it."""
     context = runtime.context
     item, body = _draft(state)
-    others = tuple(q.item for q in context.book.questions)
-    ground = replace(context.ground, others=(*context.ground.others, *others))
+    others = (*context.ground.others, *context.book.others(item.id))
+    ground = replace(context.ground, others=others)
     findings = await asyncio.to_thread(checks.check, item, ground)
     problems = [f"{f.rule}: {f.message}" for f in findings if f.severity == "problem"]
     if not problems:

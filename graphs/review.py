@@ -19,7 +19,7 @@ review without fixes (`hard-review`, `llm-review`) is the same graph with no rou
 import asyncio
 import operator
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, TypedDict
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -74,13 +74,16 @@ class Context:
     single_model: bool = False
     second_round: bool = False
     drop: bool = False
+    rules: Sequence[checks.Rule] = checks.RULES
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
     """Run the rules on the present content; a broken one is recorded."""
     context = runtime.context
     item = context.book.item(state["item_id"])
-    findings = await asyncio.to_thread(checks.check, item, context.ground)
+    others = (*context.ground.others, *context.book.others(item.id))
+    ground = replace(context.ground, others=others)
+    findings = await asyncio.to_thread(checks.check, item, ground, context.rules)
     problems = _lines(findings, "problem")
     if problems:
         body = {"problems": problems, "round": context.book.round(item.id)}

@@ -48,6 +48,10 @@ class Workbook:
         """Return an item's present content. Raises: KeyError."""
         return self._questions[id].item
 
+    def others(self, id: str) -> tuple[Item, ...]:
+        """Return the present content of every other kept item: what an item must not repeat."""
+        return tuple(question.item for question in self.questions if question.id != id)
+
     def dropped(self, id: str) -> bool:
         """Tell whether an item was dropped."""
         return self._questions[id].status == "dropped"

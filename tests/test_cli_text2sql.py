@@ -1,0 +1,135 @@
+"""The making line as commands: write, check, review, fix, vote, freeze; killed anywhere, it goes on."""
+
+import multiprocessing
+import os
+import signal
+import sqlite3
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from items.questions import load_questions
+from items.records import approval, record_of
+from items.spec import load_spec, spec_path
+from registry.events import load
+from tests import line
+from tests.server import Server, in_background
+
+COMMANDS = (
+    "hard-generate --count 6",
+    "check",
+    "hard-review",
+    "llm-fix",
+    "llm-decide",
+    "llm-decide --freeze --yes --by Kim",
+)
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.preload"])
+
+
+@pytest.fixture
+def site(tmp_path, eunomia):
+    """A folder with a registry, the database and a server of scripted models."""
+    line._written.clear()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "eunomia.duckdb").symlink_to(eunomia)
+    with in_background(Server(line.script)) as server:
+        line.registry(tmp_path, server.api_base)
+        yield tmp_path, server
+
+
+def arguments(command: str, folder) -> list[str]:
+    """A command line in a folder of its own."""
+    words = ["text2sql", *command.split(), "--registry", str(folder / "registry")]
+    if not command.startswith(("show", "status")):
+        words += ["--runs", str(folder / "runs"), "--data", str(folder / "data")]
+    if not command.startswith(("check", "show", "status", "evidence")):
+        words += ["--roster", "trial"]
+    return words
+
+
+def told(command: str, folder, code: int = 0) -> str:
+    """Run a command in this process and return what it printed."""
+    result = CliRunner().invoke(app, arguments(command, folder), catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    return result.output
+
+
+def frozen(folder):
+    """What the line ends with: tier hash and item hashes."""
+    pins = load_spec(spec_path(folder / "registry", line.TASK)).pins
+    return pins and {name: (tier.sha256, tier.items) for name, tier in pins.tiers.items()}
+
+
+def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
+    folder, _ = site
+    for command in COMMANDS:
+        told(command, folder)
+    path = folder / "registry" / "drafts" / "small-text2sql-hard-v0.yaml"
+    file, events = load_questions(path), load(record_of(path))
+    assert len(file.kept) == 6
+    assert all(approval(events, item).approved for item in file.kept)
+    assert [d.tally for d in file.decisions] == ["3 of 3", "3 of 3"]
+    assert [event.kind for event in events][-1] == "freeze"
+    assert frozen(folder)
+    spec = load_spec(spec_path(folder / "registry", line.TASK))
+    assert spec.review == {"review_batch": "one", "output_format": "one"}
+    assert [(s.key, s.by, s.tally) for s in spec.decisions] == [
+        ("review.output_format", "panel", "3 of 3"),
+        ("review.review_batch", "panel", "3 of 3"),
+    ]
+    mended = next(event.item for event in events if event.kind == "fix")
+    life = told(f"show {mended}", folder)
+    assert life.index("draft by") < life.index("verdict by") < life.index("fix by")
+    assert "approved: 6" in told("status", folder)
+    assert "is frozen since" in told("llm-decide --freeze --yes", folder)
+
+
+def killed_at(server: Server, call: int, folder, command: str) -> None:
+    """Run a command in a process of its own and kill it when the server hears its n-th call."""
+    heard = [0]
+
+    def script(body):
+        heard[0] += 1
+        if heard[0] == call:
+            os.kill(process.pid, signal.SIGKILL)
+        return line.script(body)
+
+    server.script = script
+    process = FORKS.Process(target=run_alone, args=(arguments(command, folder),))
+    process.start()
+    process.join(120)
+    server.script = line.script
+    assert process.exitcode == -signal.SIGKILL
+
+
+def run_alone(words: list[str]) -> None:
+    """Run a command line as the shell would."""
+    app(words, standalone_mode=True)
+
+
+def attempts(folder) -> dict[str, int]:
+    """How often each call was made that has an answer."""
+    query = """SELECT c.key, count(t.id) FROM calls c JOIN answers a ON a.call = c.id
+               LEFT JOIN attempts t ON t.call = c.id GROUP BY c.key"""
+    with sqlite3.connect(folder / "runs" / "ledger.sqlite") as connection:
+        return dict(connection.execute(query).fetchall())
+
+
+def test_a_line_that_is_killed_anywhere_ends_in_the_same_hashes_and_asks_nothing_twice(site):
+    folder, server = site
+    kills = {"hard-generate --count 6": 3, "hard-review": 20, "llm-fix": 2, "llm-decide": 2}
+    for command in COMMANDS:
+        if command in kills:
+            killed_at(server, kills[command], folder, command)
+            before = attempts(folder)
+            told(command, folder)
+            assert {key: attempts(folder)[key] for key in before} == before
+        else:
+            told(command, folder)
+    assert frozen(folder)
+    kinds = [event.kind for event in load(record_of(next(folder.glob("registry/drafts/*hard*"))))]
+    assert (kinds.count("draft"), kinds.count("fix"), kinds.count("freeze")) == (6, 1, 1)
+    assert kinds.count("verdict") == 6 * 3 + 3
+    assert kinds.count("ballot") == 2 * 3

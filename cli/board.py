@@ -39,26 +39,35 @@ def entry_json(entry: "Entry") -> dict[str, Any]:
 
 def print_board(board: "Board") -> None:
     """Print the board as tables: scores with intervals, then what became of the answers."""
-    from rich.console import Console
+    from rich.box import SIMPLE
     from rich.table import Table
     from rich.text import Text
 
     marks = " (preview)" if board.preview else ""
     marks += " (dry runs)" if board.label == "dry" else ""
-    scores = Table(title=f"{board.task}{marks}", title_justify="left")
+    scores = Table(title=f"{board.task}{marks}", title_justify="left", box=SIMPLE)
     columns = columns_of(board)
     for name in ("rank", "model", *(f"{tier} {TITLES.get(n, n)}" for tier, n in columns)):
         scores.add_column(name, justify="left" if name == "model" else "right")
     for entry in board.entries:
         cells = [figure_text(entry.figures.get(column)) for column in columns]
         if entry.bounds:
-            cells[0] = f"between {entry.bounds[0]:.3f} and {entry.bounds[1]:.3f}"
-        shown = Text(entry.model + (f"  [{', '.join(entry.marks)}]" if entry.marks else ""))
+            cells[0] = f"{entry.bounds[0]:.3f} to\n{entry.bounds[1]:.3f}"
+        shown = Text("\n".join([entry.model, ", ".join(entry.marks)]).strip())
         scores.add_row(str(entry.rank or "-"), shown, *cells)
-    console = Console()
+    console = wide_console()
     console.print(scores)
     for tier in dict.fromkeys(tier for entry in board.entries for tier in entry.counts):
         console.print(_outcomes(board, tier))
+
+
+def wide_console() -> Any:
+    """Return where tables go: as wide as the terminal, or 160 columns where there is none."""
+    from sys import stdout
+
+    from rich.console import Console
+
+    return Console() if stdout.isatty() else Console(width=160)
 
 
 def columns_of(board: "Board") -> list[tuple[str, str]]:
@@ -69,20 +78,21 @@ def columns_of(board: "Board") -> list[tuple[str, str]]:
 
 
 def figure_text(figure: "Figure | None") -> str:
-    """Return a figure as `0.596 (0.510-0.676)`."""
+    """Return a figure as `0.596` above its interval, `0.510..0.676`."""
     if figure is None or figure.value is None:
         return "-"
     if figure.low is None or figure.high is None:
         return f"{figure.value:.3f}"
-    return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{figure.value:.3f}\n{figure.low:.3f}..{figure.high:.3f}"
 
 
 def _outcomes(board: "Board", tier: str) -> Any:
+    from rich.box import SIMPLE
     from rich.table import Table
     from rich.text import Text
 
     kinds = list(dict.fromkeys(k for e in board.entries for k in e.counts.get(tier, {})))
-    table = Table(title=f"{tier}: what became of the answers", title_justify="left")
+    table = Table(title=f"{tier}: outcomes", title_justify="left", box=SIMPLE)
     for name in ("model", *kinds, "all"):
         table.add_column(name.replace("_", " "), justify="left" if name == "model" else "right")
     for entry in board.entries:

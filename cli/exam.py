@@ -123,8 +123,9 @@ def open_lines(run: "Run") -> list[str]:
 
 
 def exit_code(taken: "Taken") -> int:
-    """Return 3 after a spent budget, 1 when a route failed somewhere, else 0."""
-    return 3 if taken.sitting.stopped else int(taken.sitting.failed > 0)
+    """Return 3 after a spent budget, 1 when the route is down or failed somewhere, else 0."""
+    stopped = taken.sitting.stopped
+    return getattr(stopped, "exit_code", 1) if stopped else int(taken.sitting.failed > 0)
 
 
 def score(

@@ -13,6 +13,7 @@ from eval.rows import Label, RunFolder, run_folder
 from eval.run import Asking, Sitting, Step, addressed, first, lend, sit
 from eval.score import Run, score
 from models.budget import BudgetError
+from models.gateway import RouteDown
 from registry.events import now
 
 
@@ -60,7 +61,7 @@ async def take(
     folder.write_header(header(exam, who, options.label))
     earlier = lend(lenders(runs, exam.task, folder)) if options.reuse else {}
     async with answering(exam, who, registry, runs, **options.gateway) as model:
-        asking = Asking(model, who.address, earlier, stops=(BudgetError,))
+        asking = Asking(model, who.address, earlier, stops=(BudgetError, RouteDown))
         done = await sit(exam, folder, asking, instances=chosen(exam, options), step=step)
     (run,) = await score(exam, folder)
     return Taken(folder, run, done)

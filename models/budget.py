@@ -34,13 +34,17 @@ class _Purse:
         return self.spent_usd + cost_usd > self.limit_usd
 
 
+@dataclass
 class Receipt:
     """What one call reserved; `settle` with what it cost (None: unknown, the reserve is kept)."""
 
-    def __init__(self, reserved_usd: float) -> None:
-        self.reserved_usd, self.cost_usd = reserved_usd, 0.0
+    worst_usd: float
+    purses: list[_Purse]
+    reserved_usd: float = 0.0
+    cost_usd: float = 0.0
 
     def settle(self, cost_usd: float | None) -> None:
+        """Say what the attempt cost."""
         self.cost_usd = self.reserved_usd if cost_usd is None else cost_usd
 
 
@@ -72,27 +76,35 @@ class Budget:
                 "a budget is set, and this route has no price in registry/models.yaml: add one with "
                 "its date and source, or allow it with --allow-unknown-cost"
             )
-        receipt = Receipt(worst_usd or 0.0)
-        await self._take(purses, receipt.reserved_usd)
+        receipt = Receipt(worst_usd or 0.0, purses)
+        await self._take(receipt)
         try:
             yield receipt
         finally:
-            self._settle(purses, receipt)
+            self._settle(receipt)
 
-    async def _take(self, purses: list[_Purse], cost_usd: float) -> None:
-        while not all(purse.fits(cost_usd) for purse in purses):
-            for purse in purses:
+    async def again(self, receipt: Receipt) -> None:
+        """Settle an attempt and hold the most that another can cost. Raises: BudgetError."""
+        self._settle(receipt)
+        await self._take(receipt)
+
+    async def _take(self, receipt: Receipt) -> None:
+        cost_usd = receipt.worst_usd
+        while not all(purse.fits(cost_usd) for purse in receipt.purses):
+            for purse in receipt.purses:
                 if purse.hopeless(cost_usd):
                     raise BudgetError(_stopped(purse, cost_usd))
             await self._settled.wait()
-        for purse in purses:
+        for purse in receipt.purses:
             purse.reserved_usd += cost_usd
+        receipt.reserved_usd = cost_usd
 
-    def _settle(self, purses: list[_Purse], receipt: Receipt) -> None:
+    def _settle(self, receipt: Receipt) -> None:
         self.spent_usd += receipt.cost_usd
-        for purse in purses:
+        for purse in receipt.purses:
             purse.reserved_usd -= receipt.reserved_usd
             purse.spent_usd += receipt.cost_usd
+        receipt.reserved_usd = receipt.cost_usd = 0.0
         self._settled.set()
         self._settled = asyncio.Event()
 

@@ -67,7 +67,9 @@ class Bulk:
         except TimeoutError:
             failure = CallFailed("time_out", f"no reply within {self.route.timeout_s:g} s")
         except (aiohttp.ClientError, ConnectionError) as error:
-            failure = CallFailed("connection", scrub(f"{type(error).__name__}: {error}"))
+            unsent = isinstance(error, aiohttp.ClientConnectorError)
+            said = scrub(f"{type(error).__name__}: {error}")
+            failure = CallFailed("connection", said, unsent=unsent)
         else:
             if reply.status < 400:
                 return self._translator.answer(raw, request)

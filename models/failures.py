@@ -76,6 +76,7 @@ class CallFailed(ModelError):
 
     status:        the HTTP status, where there was one.
     retry_after_s: how long the route asked to wait.
+    unsent:        nobody was there to take the request.
     """
 
     def __init__(
@@ -85,9 +86,16 @@ class CallFailed(ModelError):
         *,
         status: int | None = None,
         retry_after_s: float | None = None,
+        unsent: bool = False,
     ) -> None:
         super().__init__(message)
         self.kind, self.status, self.retry_after_s = kind, status, retry_after_s
+        self.unsent = unsent
+
+    @property
+    def may_be_billed(self) -> bool:
+        """Tell whether the provider may have written a reply that did not arrive."""
+        return self.kind in ("time_out", "malformed", "connection") and not self.unsent
 
 
 def kind_of(status: int | None, text: str) -> Kind:

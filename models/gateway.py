@@ -148,9 +148,9 @@ class Gateway:
     ) -> Answer:
         """Make attempts until one answers or none is left; the answer is kept."""
         waited_s = 0.0
-        receipt.settle(None)  # until it is known: a call that is cut may be billed
         try:
             while True:
+                receipt.settle(None)  # until it is known: a call that is cut may be billed
                 try:
                     answer = await lane.carrier(request)
                 except CallFailed as failure:
@@ -160,12 +160,11 @@ class Gateway:
                         raise _last(lane, failure, claim.number) from None
                 else:
                     return await self._keep(lane, claim, answer)
+                await self.budget.again(receipt)
                 await asyncio.sleep(wait_s)
                 waited_s += wait_s
                 claim = await self.ledger.again(claim)
-        except ModelError:
-            raise
-        except BaseException:  # cancelled, or broken: whoever asks next need not wait
+        except BaseException:  # failed, cancelled or broken: whoever asks next need not wait
             self.ledger.abandon(claim)
             raise
 
@@ -185,7 +184,7 @@ class Gateway:
         wait_s: float | None,
     ) -> None:
         """Write a failure down and let the route learn from it."""
-        if failure.kind not in ("time_out", "malformed"):
+        if not failure.may_be_billed:
             receipt.settle(0.0)
         if failure.kind == "rate_limit":
             lane.limit.too_many()
@@ -194,7 +193,7 @@ class Gateway:
             lane.down = str(failure)
         elif wait_s is None and failure.kind not in ("bad_request", "context_length"):
             lane.lost += 1
-            if failure.kind == "connection" or lane.lost >= _DOWN_AFTER:
+            if failure.unsent or lane.lost >= _DOWN_AFTER:
                 lane.down = str(failure)
 
     async def _lane(self, request: Request) -> _Lane:

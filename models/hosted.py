@@ -8,6 +8,7 @@ import asyncio
 import gc
 import logging
 import os
+import re
 import time
 from dataclasses import replace
 from functools import cache
@@ -26,6 +27,8 @@ OFFLINE = {
 }
 # Providers that take our own fields in the body; the others know theirs by name.
 _OPENAI_LIKE = ("openai/", "hosted_vllm/", "together_ai/", "openrouter/", "deepseek/", "deepinfra/")
+_UNSENT = {"ConnectError", "ClientConnectorError", "ConnectionRefusedError"}
+_PREFIX = re.compile(r"^(litellm\.\w+: )?(\w+Error: )?(\w+Exception - )?")
 NO_KEY = "none-needed"  # litellm wants a key also where the server does not
 
 
@@ -120,19 +123,31 @@ def _refused(error: Exception) -> bool:
 
 def _failure(error: Exception) -> CallFailed:
     """Return litellm's error as ours: kind, status, Retry-After and a scrubbed text."""
-    status = getattr(error, "status_code", None)
+    status, text = getattr(error, "status_code", None), str(error)
     status = status if isinstance(status, int) else None
-    text = str(error)
     response = getattr(error, "response", None)
     headers = getattr(response, "headers", None) or getattr(error, "litellm_response_headers", None)
+    chain = _chain(error)
     kind = kind_of(status, text)
-    if "ContextWindowExceededError" in {kind.__name__ for kind in type(error).__mro__}:
+    if "ContextWindowExceededError" in chain:
         kind = "context_length"
-    if status == 500 and _never_arrived(text):
+    elif status == 500 and "APIConnectionError" in chain:
         kind, status = "connection", None  # litellm calls these 500, too
-    return CallFailed(kind, scrub(text), status=status, retry_after_s=retry_after(headers))
+    elif "JSONDecodeError" in chain or "invalid response from LLM endpoint" in text:
+        kind, status = "malformed", None
+    return CallFailed(
+        kind,
+        scrub(_PREFIX.sub("", text)),
+        status=status,
+        retry_after_s=retry_after(headers),
+        unsent=bool(chain & _UNSENT),
+    )
 
 
-def _never_arrived(text: str) -> bool:
-    signs = ("connection error", "cannot connect", "connection reset", "server disconnected")
-    return any(sign in text.lower() for sign in signs)
+def _chain(error: BaseException | None) -> set[str]:
+    """Return the names of an error's classes and of those it came from."""
+    names: set[str] = set()
+    while error is not None:
+        names |= {kind.__name__ for kind in type(error).__mro__}
+        error = error.__cause__ or error.__context__
+    return names

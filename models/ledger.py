@@ -131,10 +131,14 @@ class Ledger:
         self._writer.now(change)
 
     def abandon(self, claim: Claim) -> None:
-        """Release a claim whose call was cancelled: at once, for a cancelled task may not wait."""
+        """Release a claim at once, for a cancelled task may not wait; an open attempt was cancelled."""
 
         def change(db: sqlite3.Connection) -> None:
-            _end(db, claim, "cancelled", None, "", None)
+            db.execute(
+                "UPDATE attempts SET ended_at = ?, outcome = 'cancelled' "
+                "WHERE id = ? AND outcome IS NULL",
+                (time.time(), claim.attempt),
+            )
             self._release(db, claim)
 
         self._writer.now(change)

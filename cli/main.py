@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from cli import demo, doctor, exam, fetch, text2sql
+from cli import demo, doctor, exam, fetch, ledger, text2sql, vendor
 from registry.reader import FormatError
 
 app = typer.Typer(
@@ -22,6 +22,8 @@ app.add_typer(text2sql.app, name="text2sql")
 app.command("eval-text2sql")(exam.eval_text2sql)
 app.command("score")(exam.score)
 app.command("leaderboard")(exam.leaderboard)
+app.add_typer(ledger.app, name="ledger")
+app.command("vendor")(vendor.vendor)
 app.command("doctor")(doctor.doctor)
 
 

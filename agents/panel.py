@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from agents import rules
 from agents.author import author
 from agents.fixer import fixer
 from agents.opening import MAX_TOKENS, Holder, Line
 from agents.reviewer import reviewer
+from agents.rules import AUTHORS, FIXERS, REVIEWERS, VOTERS
 from agents.seats import Ask, Author, Briefing, Fixer, NoReply, Reviewer, Rule, Seat, Voter
 from agents.voter import voter
 from models import roster
@@ -23,9 +23,7 @@ def authors(
     seats: Sequence[roster.Seat], line: Line, briefing: Briefing, limits: Limits
 ) -> tuple[Author, ...]:
     """Return the authors of a roster. Raises: FormatError (a rule that does not exist)."""
-    return _seats(
-        seats, lambda holder: author(holder, briefing), rules.AUTHORS, line, briefing, limits
-    )
+    return _seats(seats, lambda holder: author(holder, briefing), AUTHORS, line, briefing, limits)
 
 
 def reviewers(
@@ -33,7 +31,7 @@ def reviewers(
 ) -> tuple[Reviewer, ...]:
     """Return the reviewers of a roster. Raises: FormatError."""
     return _seats(
-        seats, lambda holder: reviewer(holder, briefing), rules.REVIEWERS, line, briefing, limits
+        seats, lambda holder: reviewer(holder, briefing), REVIEWERS, line, briefing, limits
     )
 
 
@@ -41,16 +39,14 @@ def fixers(
     seats: Sequence[roster.Seat], line: Line, briefing: Briefing, limits: Limits
 ) -> tuple[Fixer, ...]:
     """Return the fixers of a roster. Raises: FormatError."""
-    return _seats(
-        seats, lambda holder: fixer(holder, briefing), rules.FIXERS, line, briefing, limits
-    )
+    return _seats(seats, lambda holder: fixer(holder, briefing), FIXERS, line, briefing, limits)
 
 
 def voters(
     seats: Sequence[roster.Seat], line: Line, briefing: Briefing, limits: Limits
 ) -> tuple[Voter, ...]:
     """Return the voters of a roster. Raises: FormatError."""
-    return _seats(seats, voter, rules.VOTERS, line, briefing, limits)
+    return _seats(seats, voter, VOTERS, line, briefing, limits)
 
 
 def _seats(

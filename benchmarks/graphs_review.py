@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/graphs_review.py [items]
 
-The rules and the database are left out (an empty tuple of rules, reviewers that only answer); what is
+The gate and the database are left out (a gate that finds nothing, reviewers that only answer); what is
 left is graph, checkpoints, record and rendering. Target: under 30 s, 500 MB, 50 MB of checkpoints.
 """
 
@@ -19,7 +19,7 @@ from agents.seats import Commit, Fix, FixTask, Issue, ReviewTask, Seat, Verdict
 from database.engine import open_database
 from graphs import pipeline, review
 from graphs.workbook import open_workbook
-from items import checks
+from items.checks import Finding, Ground
 from items.model import Item
 from items.questions import Question, QuestionFile, save_questions
 
@@ -43,7 +43,8 @@ def made(count: int) -> tuple[Question, ...]:
     """Return questions as long as real ones."""
     item = Item(
         id="",
-        question_ko="1960년 이전에 태어난 환자 가운데 고혈압 약을 처방받은 사람은 몇 명인가요? " * 2,
+        question_ko="1960년 이전에 태어난 환자 가운데 고혈압 약을 처방받은 사람은 몇 명인가요? "
+        * 2,
         question_en="How many patients born before 1960 were prescribed a drug for it? " * 2,
         reference_sql="SELECT count(DISTINCT p.person_id) AS patients FROM person AS p\n" * 6,
         order_matters=False,
@@ -68,13 +69,18 @@ async def mend(task: FixTask) -> Fix:
     return Fix(replace(task.item, question_en=f"{task.item.question_en}?"), "plainer", "f")
 
 
+def nothing(item: Item, ground: Ground) -> tuple[Finding, ...]:
+    """Find nothing wrong: the gate's own cost stands in benchmarks/gate_*.py."""
+    return ()
+
+
 async def run(path: Path, runs: Path) -> int:
     """Review everything; returns the largest size of the checkpoint files."""
     sizes = [0]
     with open_database(Path("data/eunomia.duckdb")) as database, open_workbook(path) as book:
         seats = tuple(Seat(n, "m", judge) for n in (1, 2, 3))
         fixers = (Seat(1, "f", mend),)
-        context = review.Context(book, checks.Ground(database), seats, fixers, rules=())
+        context = review.Context(book, Ground(database), seats, fixers, gate=nothing)
         ids = [question.id for question in book.questions]
 
         def step(_: str) -> None:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli import check, deciding, showing
+from cli import deciding, showing
+from cli.check import check
 from cli.making import (
     ROSTER,
     BudgetOption,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from graphs.workbook import Workbook
 
 app = typer.Typer(help="Write, check, review, fix, vote on and freeze the items of a task.")
-app.command("check")(check.check)
+app.command("check")(check)
 app.command("llm-decide")(deciding.llm_decide)
 app.command("evidence")(deciding.evidence)
 app.command("show")(showing.show)

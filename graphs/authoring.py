@@ -12,7 +12,6 @@
 A draft that broke rules stands in the record, as a `problem` with its content; it never enters the file.
 """
 
-import asyncio
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict
 
@@ -22,8 +21,9 @@ from langgraph.runtime import Runtime
 
 from agents.seats import Author, AuthorSlot, Draft, NoReply
 from graphs.checkpoints import Graph
+from graphs.gate import Gate, findings, lines, through
 from graphs.workbook import Workbook
-from items import checks
+from items.checks import Ground
 from items.model import Item
 from items.records import content_event, contents
 from registry.events import Event
@@ -50,10 +50,11 @@ class Context:
     """What the nodes use and never change."""
 
     book: Workbook
-    ground: checks.Ground
+    ground: Ground
     authors: tuple[Author, ...]
     slots: dict[str, AuthorSlot]
     attempts: int = ATTEMPTS
+    gate: Gate = through
 
 
 async def place(state: State, runtime: Runtime[Context]) -> State:
@@ -81,10 +82,8 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     """Run the rules on the draft; what they find is recorded with it."""
     context = runtime.context
     item, body = _draft(state)
-    others = (*context.ground.others, *context.book.others(item.id))
-    ground = replace(context.ground, others=others)
-    findings = await asyncio.to_thread(checks.check, item, ground)
-    problems = [f"{f.rule}: {f.message}" for f in findings if f.severity == "problem"]
+    found = await findings(context.gate, item, context.ground, context.book)
+    problems = lines(found, "problem")
     if not problems:
         return {"problems": []}
     body |= {"problems": problems, "draft": asdict(item)}

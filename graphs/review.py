@@ -16,10 +16,9 @@ What the panel thinks is derived from the record (items.records.approval), never
 review without fixes (`hard-review`, `llm-review`) is the same graph with no round left from the start.
 """
 
-import asyncio
 import operator
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, TypedDict
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -29,8 +28,9 @@ from langgraph.types import Send
 
 from agents.seats import Fix, Fixer, FixTask, Issue, NoReply, Reviewer, ReviewTask, Verdict
 from graphs.checkpoints import Graph
+from graphs.gate import Gate, findings, lines, through
 from graphs.workbook import Workbook
-from items import checks
+from items.checks import Ground
 from items.model import Item
 from items.records import content_event, verdict_event
 from registry.events import Event
@@ -68,23 +68,21 @@ class Context:
     """
 
     book: Workbook
-    ground: checks.Ground
+    ground: Ground
     reviewers: tuple[Reviewer, ...]
     fixers: tuple[Fixer, ...] = ()
     single_model: bool = False
     second_round: bool = False
     drop: bool = False
-    rules: Sequence[checks.Rule] = checks.RULES
+    gate: Gate = through
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
     """Run the rules on the present content; a broken one is recorded."""
     context = runtime.context
     item = context.book.item(state["item_id"])
-    others = (*context.ground.others, *context.book.others(item.id))
-    ground = replace(context.ground, others=others)
-    findings = await asyncio.to_thread(checks.check, item, ground, context.rules)
-    problems = _lines(findings, "problem")
+    found = await findings(context.gate, item, context.ground, context.book)
+    problems = lines(found, "problem")
     if problems:
         body = {"problems": problems, "round": context.book.round(item.id)}
         context.book.write(_event("problem", "rule/check", item, body))
@@ -92,7 +90,7 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
         "item_sha256": item.sha256,
         "round": context.book.round(item.id),
         "problems": problems,
-        "notes": _lines(findings, "warning", "note"),
+        "notes": lines(found, "warning", "note"),
     }
 
 
@@ -291,7 +289,3 @@ def _fix_event(item: Item, round: int, reply: Fix | NoReply) -> Event:
 
 def _event(kind: str, by: str, item: Item, body: dict[str, Any]) -> Event:
     return Event(kind, by, body, item=item.id, item_sha256=item.sha256)
-
-
-def _lines(findings: Sequence[checks.Finding], *severities: str) -> list[str]:
-    return [f"{f.rule}: {f.message}" for f in findings if f.severity in severities]

@@ -12,9 +12,10 @@ from agents.seats import Briefing
 from database.engine import open_database
 from graphs import pipeline, review
 from graphs.workbook import open_workbook
-from items.checks import Ground
+from items.checks import Ground, check
 from items.model import Item
 from items.questions import Question, QuestionFile, load_questions, save_questions
+from items.rules import basics, unanswerable
 from models.roster import Seat
 from models.scripted import Scripted
 
@@ -105,6 +106,11 @@ def file_of(folder: Path, items=ITEMS, tier="hard") -> Path:
     return path
 
 
+def gate(item: Item, ground: Ground):
+    """The source's own rules only: these tests are about who does what, not about the rules."""
+    return check(item, ground, (basics.runs, basics.returns_rows, unanswerable.witness))
+
+
 @contextmanager
 def ready(path: Path, eunomia: Path, model, **options):
     """A workbook and a review context over a scripted model in three seats and as the fixer."""
@@ -116,6 +122,7 @@ def ready(path: Path, eunomia: Path, model, **options):
             Ground(database, TODAY, book.file.settings),
             reviewers(seats, model, briefing, {}),
             fixers((Seat(model="fixer/f-1b"),), model, briefing, {}),
+            gate=gate,
             **options,
         )
 

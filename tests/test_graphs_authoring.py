@@ -17,7 +17,7 @@ from models.call import ModelError
 from models.roster import Seat
 from models.scripted import Scripted
 from registry.events import load
-from tests.making import COUNT, PANEL, TODAY, file_of, submits, words
+from tests.making import COUNT, PANEL, TODAY, file_of, gate, submits, words
 
 BROKEN = COUNT.__class__(
     **{**COUNT.__dict__, "reference_sql": "SELECT count(*) FROM person WHERE 1 = 2"}
@@ -38,7 +38,8 @@ def generated(folder, eunomia, script, *, count=1):
     with open_database(eunomia) as database, open_workbook(path) as book:
         briefing = Briefing(database, "CREATE TABLE person (...);", "A note.", TODAY, True)
         seats = authors(tuple(Seat(model=id) for id in PANEL), model, briefing, {})
-        context = authoring.Context(book, Ground(database, TODAY), seats, plan("hard", count, 3))
+        ground, slots = Ground(database, TODAY), plan("hard", count, 3)
+        context = authoring.Context(book, ground, seats, slots, gate=gate)
         asyncio.run(pipeline.write_items(context, folder / "runs", lambda _: None))
     return load_questions(path), load(record_of(path)), model
 

@@ -27,6 +27,7 @@ from items.templates.base import Template, written
 
 __all__ = ["TEMPLATES", "VERSION", "Slot", "Template", "plan", "slot_for", "write"]
 
+OTHERS = 8  # other draws begin behind the ones that a plan of some 200 places uses
 VERSION = 1  # counted up when the same database would give other items
 TEMPLATES: dict[str, tuple[Template, ...]] = {
     "clinical_terms": clinical_terms.TEMPLATES,
@@ -58,17 +59,20 @@ def slot_for(number: int, id: str) -> Slot:
     """Return the plan's slot of a number."""
     categories = CATEGORIES["hard"]
     turn, place = divmod(number, len(categories))
-    template, _ = _template(categories[place], turn)
+    templates = TEMPLATES[categories[place]]
+    template = templates[turn % len(templates)]
     return Slot(id, number, template.category, template.difficulty, template.scope, turn)
 
 
-def write(slot: Slot, database: Database, today: date) -> Item | None:
-    """Return the slot's item; None when the database has no more for its template."""
-    template, round = _template(slot.category, slot.turn)
-    return written(template, database, today, slot.id, round)
+def write(slot: Slot, database: Database, today: date, draw: int = 0) -> Item | None:
+    """Return the slot's item; None when the database has no more for its template.
 
-
-def _template(category: str, turn: int) -> tuple[Template, int]:
-    """Return the template of a category's turn, and how often it had its turn before."""
-    templates = TEMPLATES[category]
-    return templates[turn % len(templates)], turn // len(templates)
+    draw: 0, or which other values to take (after a draft that broke a rule); no two slots share any.
+    """
+    templates = TEMPLATES[slot.category]
+    lap, place = divmod(slot.turn, len(templates))
+    item = written(templates[place], database, today, slot.id, lap + draw * OTHERS)
+    for template in templates[place + 1 :] + templates[:place]:
+        if item is None:  # few values: another template takes the place
+            item = written(template, database, today, slot.id, OTHERS + slot.turn)
+    return item

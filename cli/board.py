@@ -26,7 +26,9 @@ def board_json(board: "Board") -> dict[str, Any]:
         "preview": board.preview,
         "pins": dict(board.pins),
         "entries": [entry_json(entry) for entry in board.entries],
-        "stale": list(board.stale),
+        "pairs": [asdict(pair) for pair in board.pairs],
+        "groups": [list(group) for group in board.groups],
+        "smallest_difference": board.smallest,
     }
 
 
@@ -59,6 +61,22 @@ def print_board(board: "Board") -> None:
     console.print(scores)
     for tier in dict.fromkeys(tier for entry in board.entries for tier in entry.counts):
         console.print(_outcomes(board, tier))
+    for line in tied(board):
+        print(line)
+
+
+def tied(board: "Board") -> list[str]:
+    """Return what the ranks do not say: who cannot be told apart, and what the tier can show."""
+    lines = [
+        f"not told apart ({board.primary}): {', '.join(group)}"
+        for group in board.groups
+        if len(group) > 1
+    ]
+    if board.smallest:
+        lines.append(
+            f"smallest difference that this tier shows with 80% power: {board.smallest:.3f}"
+        )
+    return lines
 
 
 def wide_console() -> Any:

@@ -7,12 +7,14 @@ items of the task is marked (S1-047). Equal values share a rank.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
+from eval.compare import Pair, groups, pairs, primary_tier
 from eval.exam import Exam, Measure, Scored
 from eval.score import Run
-from eval.statistics import Figure, figures
+from eval.statistics import Figure, figures, smallest_difference
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Board:
-    """All runs on a task: ranked ones first, by the primary metric, then incomplete ones, then baselines."""
+    """All runs on a task: ranked ones first, by the primary metric, then incomplete ones, then baselines.
+
+    pairs:    every two ranked runs compared on the primary metric.
+    groups:   ranked models that the data cannot tell apart from the first of their group.
+    smallest: the smallest difference of two such runs that the tier shows with 80% power (median pair).
+    """
 
     task: str
     primary: str
@@ -44,7 +51,9 @@ class Board:
     label: str
     pins: Mapping[str, Any]
     entries: tuple[Entry, ...]
-    stale: tuple[str, ...] = field(default=())
+    pairs: tuple[Pair, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    smallest: float | None = None
 
 
 def board(
@@ -58,10 +67,32 @@ def board(
     entries = [
         _entry(exam, run, of_run, makers or {}) for run, of_run in zip(runs, found, strict=True)
     ]
-    ordered = sorted(entries, key=lambda entry: _order(exam, entry))
+    ordered = tuple(_ranked(exam, sorted(entries, key=lambda entry: _order(exam, entry))))
+    ranked = [entry.model for entry in ordered if entry.rank]
+    compared = _compared(exam, [run for run in runs if run.model in ranked])
     return Board(
-        exam.task, exam.primary, exam.preview, label, exam.pins, tuple(_ranked(exam, ordered))
+        exam.task,
+        exam.primary,
+        exam.preview,
+        label,
+        exam.pins,
+        ordered,
+        tuple(compared),
+        groups(ranked, compared),
+        _smallest(compared),
     )
+
+
+def _compared(exam: Exam, runs: Sequence[Run]) -> list[Pair]:
+    if len(runs) < 2:
+        return []
+    return pairs(exam, runs, primary_tier(exam, exam.measures(runs[0].scored)), exam.primary)
+
+
+def _smallest(compared: Sequence[Pair]) -> float | None:
+    """Return what the median pair's error lets the tier show; an interval is 2 x 1.96 errors wide."""
+    widths = [(p.difference.high or 0.0) - (p.difference.low or 0.0) for p in compared]
+    return smallest_difference(median(widths) / (2 * 1.96)) if widths else None
 
 
 def primary(exam: Exam, of_run: Mapping[tuple[str, str], Figure]) -> Figure:

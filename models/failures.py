@@ -4,12 +4,12 @@ What a provider says may hold a key (an error that echoes the request's header) 
 scrubbed and cut before they are kept anywhere.
 """
 
-import os
 import re
 from collections.abc import Mapping
 from typing import Literal
 
 from models.call import ModelError
+from models.keys import struck_out
 
 Kind = Literal[
     "time_out",
@@ -128,8 +128,5 @@ def retry_after(headers: Mapping[str, str] | None) -> float | None:
 
 def scrub(text: str) -> str:
     """Return a text without keys, on one line, not longer than what is kept."""
-    for name, value in os.environ.items():
-        if len(value) >= 6 and re.search(r"KEY|TOKEN|SECRET|PASSWORD", name, re.I):
-            text = text.replace(value, f"[{name}]")
-    text = _KEYS.sub(lambda found: (found[1] or "") + "[key]", text)
+    text = _KEYS.sub(lambda found: (found[1] or "") + "[key]", struck_out(text))
     return " ".join(text.split())[:_LONGEST]

@@ -103,7 +103,8 @@ class Gateway:
             if not self.replay and (name := card.route.missing_key()):
                 raise ModelError(
                     f"{model} is reached by its route {card.route.name!r}, and {name} is not set: put "
-                    f"the key into the environment (export {name}=...), or seat another model"
+                    f"the key into the environment (export {name}=...), or its file's name into "
+                    f"{name}_FILE, or seat another model"
                 )
 
     @property

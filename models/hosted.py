@@ -17,6 +17,7 @@ from typing import Any
 from models.answers import read_answer, refused
 from models.call import Answer, Request
 from models.failures import CallFailed, is_policy, kind_of, retry_after, scrub
+from models.keys import key_of
 from models.roster import Route
 
 OFFLINE = {
@@ -66,7 +67,7 @@ class Hosted:
             "model": self.route.litellm,
             "messages": [{"role": m.role, "content": m.content} for m in request.messages],
             "max_tokens": request.max_tokens,
-            "api_key": os.environ.get(self.route.key, "") if self.route.key else NO_KEY,
+            "api_key": key_of(self.route.key) if self.route.key else NO_KEY,
             "max_retries": 0,
             "timeout": self.route.timeout_s,
         }
@@ -96,6 +97,7 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
 def library() -> Any:
     """Import litellm: once, offline, and without the collector walking its 200 MB again and again."""
     os.environ.update(OFFLINE)
+    _hush()
     gc.disable()
     try:
         import litellm
@@ -105,9 +107,14 @@ def library() -> Any:
     litellm.suppress_debug_info = True
     litellm.num_retries = None
     litellm.success_callback = litellm.failure_callback = litellm.callbacks = []
-    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)  # DEBUG carries prompts
+    _hush()  # its import sets levels of its own
     return litellm
+
+
+def _hush() -> None:
+    """Silence the libraries' logs: at DEBUG they carry prompts."""
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "httpx", "openai"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 def count_tokens(route: Route, texts: list[str]) -> int:

@@ -26,13 +26,13 @@ registry/rosters.yaml:
         exam: [acme/reader-7b]
 """
 
-import os
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
 from models.call import ModelError
+from models.keys import key_of
 from registry.reader import FormatError, read
 
 
@@ -109,7 +109,7 @@ class Route:
 
     def missing_key(self) -> str | None:
         """Return the environment variable that should hold the key and does not."""
-        return self.key if self.key and not os.environ.get(self.key) else None
+        return self.key if self.key and not key_of(self.key) else None
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,13 @@
     build(Path("data/copy.duckdb"), ["CREATE TABLE t AS FROM source.t"], source=Path("data/a.duckdb"))
 
 The source is attached read-only under the name `source`. The file appears whole or not at all.
+It is a SQLite file when its name ends in `.sqlite`, else a DuckDB file.
 """
 
+import sqlite3
 import tempfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from registry.files import locked
@@ -30,7 +33,7 @@ def build(
         if once and path.exists():
             return path
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as folder:
-            beside = Path(folder) / "new.duckdb"
+            beside = (Path(folder) / "new").with_suffix(path.suffix)
             run_all(beside, statements, source)
             beside.replace(path)
     return path
@@ -38,6 +41,9 @@ def build(
 
 def run_all(path: Path, statements: Iterable[str], source: Path | None) -> None:
     """Run statements on a fresh file. Raises: QueryError."""
+    if path.suffix == ".sqlite":
+        _run_all_sqlite(path, statements, source)
+        return
     import duckdb
 
     with duckdb.connect(str(path)) as connection:
@@ -52,6 +58,17 @@ def run_all(path: Path, statements: Iterable[str], source: Path | None) -> None:
                 connection.execute(statement)
         except duckdb.Error as error:
             raise QueryError(f"{path.name}: {error}\n  in: {statement[:200]}") from None
+
+
+def _run_all_sqlite(path: Path, statements: Iterable[str], source: Path | None) -> None:
+    with closing(sqlite3.connect(path.as_uri(), uri=True, isolation_level=None)) as connection:
+        try:
+            if source is not None:
+                connection.execute("ATTACH ? AS source", (f"{source.resolve().as_uri()}?mode=ro",))
+            for statement in statements:
+                connection.execute(statement)
+        except sqlite3.Error as error:
+            raise QueryError(f"{path.name}: {error}") from None
 
 
 def name(identifier: str) -> str:

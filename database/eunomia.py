@@ -21,6 +21,7 @@ from datetime import date
 from pathlib import Path
 
 from database.build import QueryError, build, literal, name
+from database.cdm import cdm_type
 
 TODAY = date(2019, 7, 3)  # two days after the last event: what "today" means in the questions
 EXPECTED_ROWS = {
@@ -65,59 +66,6 @@ EMPTY = (
     "visit_detail",
 )
 TABLES = tuple(sorted((*EXPECTED_ROWS, *EMPTY)))
-
-# CDM 5.3.1 by column name; what none of these says is text.
-_TEXT_IDS = {
-    "domain_id",
-    "vocabulary_id",
-    "concept_class_id",
-    "relationship_id",
-    "reverse_relationship_id",
-    "source_vocabulary_id",
-    "target_vocabulary_id",
-    "unique_device_id",
-    "specimen_source_id",
-}
-_WHOLE = {
-    "year_of_birth",
-    "month_of_birth",
-    "day_of_birth",
-    "quantity",
-    "days_supply",
-    "refills",
-    "gap_days",
-    "box_size",
-    "offset",
-    "drug_exposure_count",
-    "condition_occurrence_count",
-    "min_levels_of_separation",
-    "max_levels_of_separation",
-    "is_hierarchical",
-    "defines_ancestry",
-    "fact_id_1",
-    "fact_id_2",
-}
-_FRACTIONS = {
-    "value_as_number",
-    "range_low",
-    "range_high",
-    "dose_value",
-    "amount_value",
-    "numerator_value",
-    "denominator_value",
-    "amount_allowed",
-    "paid_by_payer",
-    "paid_by_patient",
-    "paid_patient_copay",
-    "paid_patient_coinsurance",
-    "paid_patient_deductible",
-    "paid_by_primary",
-    "paid_ingredient_cost",
-    "paid_dispensing_fee",
-    "total_charge",
-    "total_cost",
-    "total_paid",
-}
 
 
 def fetch(path: Path) -> bool:
@@ -167,18 +115,6 @@ def statements(source: Path) -> Iterator[str]:
     columns = _source_columns(source)
     for table in TABLES:
         yield _empty(table, columns[table]) if table in EMPTY else _filled(table, columns[table])
-
-
-def cdm_type(column: str) -> str:
-    """Return the CDM's type of a column, as DuckDB names it."""
-    if column.endswith("_datetime"):
-        return "TIMESTAMP"
-    if column.endswith("_date"):
-        return "DATE"
-    if column in _FRACTIONS:
-        return "DOUBLE"
-    whole = column.endswith(("_id", "_id_1", "_id_2")) and column not in _TEXT_IDS
-    return "BIGINT" if whole or column in _WHOLE else "VARCHAR"
 
 
 def _source_columns(source: Path) -> dict[str, list[tuple[str, str]]]:

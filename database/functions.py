@@ -4,17 +4,10 @@ An allow list: a function that a later DuckDB brings is refused until someone de
 holds ALLOWED and DENIED together against `duckdb_functions()`, so that none is forgotten.
 """
 
-import re
-
-_WORDS = re.compile(r"\S+")
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(_WORDS.findall(text))
-
+from database.words import words
 
 # Pure: the same arguments give the same value, on every machine and at any time.
-SCALARS = _names("""
+SCALARS = words("""
     abs acos acosh add apply array_aggr array_aggregate array_append array_apply array_cat array_concat
     array_contains array_cosine_distance array_cosine_similarity array_cross_product array_distance
     array_distinct array_dot_product array_extract array_filter array_grade_up array_has array_has_all
@@ -71,11 +64,11 @@ SCALARS = _names("""
     upper url_decode url_encode uuid_extract_timestamp uuid_extract_version week weekday weekofyear xor
     year yearweek
 """)
-OPERATORS = _names("""
+OPERATORS = words("""
     != !__postfix !~~ !~~* % & && * ** + - ->> / // < <-> << <= <=> <@ = > >= >> @ @> ^ ^@ | || ~ ~~ ~~*
     ~~~ !
 """)
-AGGREGATES = _names("""
+AGGREGATES = words("""
     any_value arbitrary arg_max arg_max_null arg_max_nulls_last arg_min arg_min_null arg_min_nulls_last
     argmax argmin array_agg avg bit_and bit_or bit_xor bitstring_agg bool_and bool_or corr count
     count_if count_star countif covar_pop covar_samp decimal_average entropy favg first fsum geomean
@@ -86,26 +79,26 @@ AGGREGATES = _names("""
     stddev_samp string_agg sum sum_no_overflow sumkahan var_pop var_samp variance wavg weighted_avg
     percentile_cont percentile_disc
 """)
-WINDOWS = _names("""
+WINDOWS = words("""
     cume_dist dense_rank fill first_value lag last_value lead nth_value ntile percent_rank rank
     rank_dense row_number
 """)
 ALLOWED = SCALARS | OPERATORS | AGGREGATES | WINDOWS
-TABLE_FUNCTIONS = _names("generate_series range unnest")
+TABLE_FUNCTIONS = words("generate_series range unnest")
 
 # These take the name of an aggregate as a text: it must be a constant, and an allowed aggregate.
-NAMING = _names("aggregate array_aggr array_aggregate list_aggr list_aggregate")
+NAMING = words("aggregate array_aggr array_aggregate list_aggr list_aggregate")
 
 # Why the others are refused: the first rule that names a function is the one that is told.
-CLOCK = _names("""
+CLOCK = words("""
     ago current_date current_localtime current_localtimestamp current_time current_timestamp
     get_current_time get_current_timestamp getdate localtime localtimestamp now
     pg_conf_load_time pg_postmaster_start_time statement_timestamp clock_timestamp sysdate today
     transaction_timestamp uuidv7
 """)
-RANDOM = _names("""
+RANDOM = words("""
     approx_count_distinct approx_quantile approx_top_k currval gen_random_uuid
     list_approx_count_distinct nextval rand random reservoir_quantile setseed setval uuid uuidv4
 """)
-WORDS_CLOCK = _names("current_date current_time current_timestamp localtime localtimestamp")
-WORDS_SESSION = _names("current_catalog current_role current_schema current_user session_user user")
+WORDS_CLOCK = words("current_date current_time current_timestamp localtime localtimestamp")
+WORDS_SESSION = words("current_catalog current_role current_schema current_user session_user user")

@@ -91,7 +91,7 @@ def statement(
     except duckdb.Error as error:
         from database.masking import masked
 
-        return Refusal("does not parse", masked("Parser", str(error)))
+        return Refusal("does not parse", masked("Parser", str(error), sql))
     return parsed[0]
 
 

@@ -62,6 +62,10 @@ class Session(Protocol):
 
 def open_session(setup: dict[str, Any]) -> Session:
     """Open the database that a worker serves, by its engine. Raises: Failed."""
+    if setup["engine"] == "sqlite":
+        from database.ehrsql import SqliteSession
+
+        return SqliteSession(Path(setup["path"]), setup["memory_mb"])
     return DuckSession(Path(setup["path"]), setup["memory_mb"])
 
 
@@ -87,6 +91,7 @@ class DuckSession:
         except duckdb.Error as error:
             raise Failed("error", str(error)) from None
         self.query: duckdb.DuckDBPyConnection | None = None
+        self.sql, self.trusted = "", False
 
     def start(self, sql: str, time_s: float, trusted: bool) -> tuple[list[str], list[str]]:
         self.query = self.connection.cursor()
@@ -100,7 +105,8 @@ class DuckSession:
                     raise Failed("refused", str(admitted))
                 self.query.execute(admitted)
         except self.duckdb.Error as error:
-            raise self.failed(error, trusted) from None
+            raise self.failed(error, sql, trusted) from None
+        self.sql, self.trusted = sql, trusted
         described = self.query.description or []
         return [column[0] for column in described], [str(column[1]) for column in described]
 
@@ -109,18 +115,18 @@ class DuckSession:
         try:
             return self.query.fetchmany(rows)
         except self.duckdb.Error as error:
-            raise self.failed(error, False) from None
+            raise self.failed(error, self.sql, self.trusted) from None
 
     def close_query(self) -> None:
         if self.query is not None:
             self.query.close()
             self.query = None
 
-    def failed(self, error: "duckdb.Error", trusted: bool) -> Failed:
+    def failed(self, error: "duckdb.Error", sql: str, trusted: bool) -> Failed:
         """Sort an engine's error: time, memory, or the query's own fault."""
         kind = type(error).__name__.removesuffix("Exception")
         if isinstance(error, self.duckdb.InterruptException):
             return Failed("time_out", "stopped at the time limit")
         if isinstance(error, self.duckdb.OutOfMemoryException):
             return Failed("memory", f"{kind}: more memory than a query may have")
-        return Failed("error", str(error) if trusted else masked(kind, str(error)))
+        return Failed("error", str(error) if trusted else masked(kind, str(error), sql))

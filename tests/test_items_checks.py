@@ -18,6 +18,7 @@ from tests.gate import (
     item,
     reference_cases,
     strong,
+    twin,
 )
 
 
@@ -155,15 +156,14 @@ EMPTY_BY_DESIGN = {"reference-wall-clock", "reference-empty-reference"}
 
 @pytest.mark.parametrize("case", reference_cases(), ids=lambda case: case["id"])
 def test_a_reported_error_is_caught_and_its_right_twin_is_not(case, small):
-    wrong = check(item(case["wrong_sql"], case["question"]), small)
-    right = check(item(case["right_sql"], case["question"]), small)
-    assert strong(wrong) - strong(right) - {"two_languages"}
+    wrong, right = check(twin(case, "wrong"), small), check(twin(case, "right"), small)
+    assert strong(wrong) - strong(right)
     if (
         case["id"] in EMPTY_BY_DESIGN
     ):  # the fixture's right answer is 0 or no row: S1-058 refuses it
-        assert strong(right) <= {"returns_rows", "absent_constant", "two_languages"}
+        assert strong(right) <= {"returns_rows", "absent_constant"}
     else:
-        assert strong(right) - {"two_languages"} == set()
+        assert strong(right) == set()
 
 
 @pytest.mark.parametrize("pair", eunomia_items(), ids=lambda pair: pair[0].id)

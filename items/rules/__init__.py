@@ -15,5 +15,8 @@ concepts.py   concepts that do not exist, are not the question's, or lack their 
 nulls.py      NOT IN, open ends, averages over missing values, outer joins undone
 time.py       boundaries, ages, lengths of stay, midnights, the tier's today
 shape.py      yes/no, aggregates, AND and OR, order, rounding, columns
+languages.py  the Korean and the English question, and the constants of the query
+duplicates.py questions, queries and results that another item has too
+mutation.py   small mistakes that the database does not show (items/mutants.py, items/neighbour.py)
 determinism.py   copies of the database with its rows in another order
 """

@@ -146,6 +146,7 @@ class Rule:
     """A function with a name, a reason, a severity and a source.
 
     version: counted up when what it finds changes, so that no cached finding outlives it.
+    across:  it compares the item with the others, so that their content decides too.
     """
 
     name: str
@@ -154,13 +155,16 @@ class Rule:
     source: str
     look: Look
     version: int = 1
+    across: bool = False
 
 
-def rule(severity: Severity, *, source: str, version: int = 1) -> Callable[[Look], Rule]:
+def rule(
+    severity: Severity, *, source: str, version: int = 1, across: bool = False
+) -> Callable[[Look], Rule]:
     """Make a Rule of a function: its name is the rule's, its docstring the reason."""
 
     def made(look: Look) -> Rule:
         name, reason = getattr(look, "__name__", ""), (look.__doc__ or "").strip()
-        return Rule(name, " ".join(reason.split()), severity, source, look, version)
+        return Rule(name, " ".join(reason.split()), severity, source, look, version, across)
 
     return made

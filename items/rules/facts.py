@@ -11,6 +11,7 @@ from typing import Any
 
 from database import schema
 from database.engine import Database
+from database.result import Failure, Result
 from items.rules.sql import Origin, Tables
 
 MANY = 5_000  # concepts in use that are compared with a question's words
@@ -65,6 +66,13 @@ class Facts:
         if (sql,) not in self._seen:
             self._seen[sql,] = self.database.read(sql).rows
         found: tuple[tuple[Any, ...], ...] = self._seen[sql,]
+        return found
+
+    def result(self, sql: str, time_s: float) -> Result | Failure:
+        """Return what a reference returns, kept."""
+        if ("run", sql) not in self._seen:
+            self._seen["run", sql] = self.database.run(sql, time_s=time_s)
+        found: Result | Failure = self._seen["run", sql]
         return found
 
     def has(self, table: str, *columns: str) -> bool:

@@ -1,0 +1,318 @@
+"""Mutants of a reference: the same query with one small, plausible mistake in it.
+
+    for mutant in mutants(query, tables):
+        print(mutant.kind, mutant.change)      # comparator   n >= 5 became n > 5
+
+A mutant that returns the reference's result on the database is one that execution accuracy cannot see;
+items/neighbour.py builds a database that tells the real ones apart. What is the same query by SQL's own
+rules is not made: an outer join that WHERE undoes, a comparison of an id moved by one.
+Source: FACTS §5; Tuya, Suárez-Cabal and de la Riva 2007 (SQL mutation operators).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from sqlglot import exp
+
+from items.rules.sql import DIALECT, Part, Query, Tables, bare, conjuncts
+
+STRICTER = {exp.GTE: exp.GT, exp.GT: exp.GTE, exp.LTE: exp.LT, exp.LT: exp.LTE}
+MOST_CHOICES = 4  # of an IN list that are left out one at a time
+COLUMN_ENDS = (
+    ("_start_", "_end_"),
+    ("_source_concept_id", "_concept_id"),
+    ("ancestor_", "descendant_"),
+)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A variant of a reference: what kind of mistake, what was changed, and the query."""
+
+    kind: str
+    change: str
+    sql: str
+
+
+def mutants(query: Query, tables: Tables) -> list[Mutant]:
+    """Return a reference's mutants, each SQL text once, in a fixed order."""
+    found: dict[str, Mutant] = {}
+    for operator in OPERATORS:
+        for kind, node, new in operator(query, tables):
+            sql = query.exchanged(node, new)
+            if sql != query.sql and sql not in found:
+                text = new.sql(DIALECT) if new is not None else "nothing"
+                found[sql] = Mutant(kind, f"{_short(node.sql(DIALECT))} became {_short(text)}", sql)
+    return list(found.values())
+
+
+Change = tuple[str, exp.Expr, exp.Expr | None]
+
+
+def _predicates(query: Query, _tables: Tables) -> Iterator[Change]:
+    """Leave out one condition of WHERE or HAVING, or one of several in ON."""
+    for part in query.parts:
+        for name in ("where", "having"):
+            clause = part.select.args.get(name)
+            parts = conjuncts(clause)
+            for condition in parts:
+                kind = (
+                    "guard" if condition.find(exp.Is) and condition.find(exp.Null) else "predicate"
+                )
+                if len(parts) == 1 and clause is not None:
+                    yield kind, clause, None
+                else:
+                    yield kind, condition, exp.true()
+        for join in part.select.args.get("joins") or ():
+            parts = conjuncts(join.args.get("on"))
+            for condition in parts if len(parts) > 1 else ():
+                if not _joins(condition):
+                    yield "predicate", condition, exp.true()
+        for filtered in part.own(exp.Filter):
+            yield "predicate", filtered, filtered.this
+
+
+def _comparators(query: Query, _tables: Tables) -> Iterator[Change]:
+    """Move a comparison by its limit: > for >=, and the ends of BETWEEN."""
+    for node in query.tree.find_all(*STRICTER):
+        yield "comparator", node, STRICTER[type(node)](this=node.this, expression=node.expression)
+    for between in query.tree.find_all(exp.Between):
+        low, high = between.args["low"], between.args["high"]
+        for above, below in ((exp.GT, exp.LTE), (exp.GTE, exp.LT)):
+            value = between.this
+            pair = [above(this=value, expression=low), below(this=value, expression=high)]
+            yield "comparator", between, exp.paren(exp.and_(*pair))
+
+
+def _connectors(query: Query, _tables: Tables) -> Iterator[Change]:
+    """OR for AND between two conditions, and AND for OR."""
+    for node in query.tree.find_all(exp.Or):
+        yield "and_or", node, exp.And(this=node.this, expression=node.expression)
+    for part in query.parts:
+        parts = conjuncts(part.select.args.get("where"))
+        for one, other in pairwise(parts):
+            if (
+                isinstance(other.parent, exp.And)
+                and not one.find(exp.Or)
+                and not other.find(exp.Or)
+            ):
+                joined = other.parent
+                if joined.this is one:
+                    yield "and_or", joined, exp.paren(exp.Or(this=one, expression=other))
+
+
+def _dates(query: Query, _tables: Tables) -> Iterator[Change]:
+    """A date a day or a year earlier or later."""
+    for node in query.tree.find_all(exp.Cast):
+        if node.to.is_type("date", "timestamp") and isinstance(node.this, exp.Literal):
+            for step in ("-1 DAY", "1 DAY", "-1 YEAR", "1 YEAR"):
+                count, unit = step.split()
+                interval = exp.Interval(this=exp.Literal.string(count), unit=exp.var(unit))
+                moved = exp.Add(this=node, expression=interval)
+                yield "date", node, exp.paren(exp.Cast(this=exp.paren(moved), to=node.to))
+
+
+def _numbers(query: Query, _tables: Tables) -> Iterator[Change]:
+    """A number that is no id one more or one less."""
+    for node in query.tree.find_all(exp.Literal):
+        if node.is_string or "." in str(node.this) or _is_id(node) or _is_place(node):
+            continue
+        value = int(node.this)
+        for step in (1, -1) if value > 0 else (1,):
+            yield "number", node, exp.Literal.number(value + step)
+    for interval in query.tree.find_all(exp.Interval):
+        text = str(getattr(interval.this, "this", ""))
+        if text.isdigit():
+            for step in (1, -1):
+                moved = exp.Interval(
+                    this=exp.Literal.string(str(int(text) + step)), unit=interval.unit
+                )
+                yield "number", interval, moved
+
+
+def _counts(query: Query, tables: Tables) -> Iterator[Change]:
+    """COUNT and COUNT(DISTINCT), SELECT and SELECT DISTINCT, UNION and UNION ALL."""
+    for part in query.parts:
+        for count in part.own(exp.Count):
+            if isinstance(count.this, exp.Distinct):
+                inner = count.this.expressions
+                if len(inner) == 1:
+                    yield "count", count, exp.Count(this=inner[0], big_int=True)
+            else:
+                value = bare(count.this) if isinstance(count.this, exp.Expr) else None
+                key = value if isinstance(value, exp.Column) else _person(part, tables)
+                if key is not None:
+                    distinct = exp.Distinct(expressions=[key])
+                    yield "count", count, exp.Count(this=distinct, big_int=True)
+        if part.select.args.get("distinct"):
+            plain = part.select.copy()
+            plain.set("distinct", None)
+            yield "distinct", part.select, plain
+    for union in query.tree.find_all(exp.Union):
+        if _one_row(union.left) and _one_row(union.right):
+            continue  # the branches differ in a constant: nothing can be dropped
+        other = union.copy()
+        other.set("distinct", not union.args.get("distinct"))
+        yield "distinct", union, other
+
+
+def _join_kinds(query: Query, _tables: Tables) -> Iterator[Change]:
+    """LEFT for INNER where nothing undoes it, and INNER for LEFT."""
+    for part in query.parts:
+        joins: list[exp.Join] = list(part.select.args.get("joins") or ())
+        for place, join in enumerate(joins):
+            if join.side == "LEFT":
+                inner = join.copy()
+                inner.set("side", None)
+                yield "join", join, inner
+            elif (
+                not join.side
+                and join.args.get("on")
+                and not _undone(part, join, joins[place + 1 :])
+            ):
+                outer = join.copy()
+                outer.set("kind", None)
+                outer.set("side", "LEFT")
+                yield "join", join, outer
+
+
+def _extremes(query: Query, _tables: Tables) -> Iterator[Change]:
+    """MIN for MAX, MAX for MIN, and the other direction of an order that LIMIT cuts."""
+    for node in query.tree.find_all(exp.Min):
+        yield "extreme", node, exp.Max(this=node.this)
+    for top in query.tree.find_all(exp.Max):
+        yield "extreme", top, exp.Min(this=top.this)
+    for part in query.parts:
+        if part.select.args.get("limit") and part.select.args.get("order"):
+            first = part.select.args["order"].expressions[0]
+            turned = first.copy()
+            turned.set("desc", not first.args.get("desc"))
+            yield "extreme", first, turned
+
+
+def _columns(query: Query, tables: Tables) -> Iterator[Change]:
+    """A column for the one that looks like it: start for end, source concept for concept."""
+    for part in query.parts:
+        for column in part.own(exp.Column):
+            source = part.scope.sources.get(column.table)
+            known = tables.get(source.name.lower(), {}) if isinstance(source, exp.Table) else {}
+            for one, other in COLUMN_ENDS:
+                for old, new in ((one, other), (other, one)):
+                    name = column.name.lower().replace(old, new)
+                    taken_twice = new in column.name.lower() and old in new
+                    if name != column.name.lower() and name in known and not taken_twice:
+                        yield "column", column, exp.column(name, table=column.table)
+
+
+def _lists(query: Query, _tables: Tables) -> Iterator[Change]:
+    """An IN list without one of its choices."""
+    for node in query.tree.find_all(exp.In):
+        choices = node.expressions
+        for place in range(min(len(choices), MOST_CHOICES) if len(choices) > 1 else 0):
+            kept = [choice for i, choice in enumerate(choices) if i != place]
+            yield "list", node, exp.In(this=node.this, expressions=kept)
+
+
+def _guards(query: Query, _tables: Tables) -> Iterator[Change]:
+    """COALESCE taken away, an OR … IS NULL taken away."""
+    for node in query.tree.find_all(exp.Coalesce):
+        yield "guard", node, node.this
+    for either in query.tree.find_all(exp.Or):
+        for side, other in ((either.left, either.right), (either.right, either.left)):
+            if isinstance(side, exp.Is):
+                yield "guard", either, other
+
+
+def _units(query: Query, _tables: Tables) -> Iterator[Change]:
+    """date_sub for date_diff: whole units for boundaries."""
+    for node in query.tree.find_all(exp.DateDiff):
+        unit = str(node.args.get("unit") or "").lower()
+        if unit in ("year", "month", "quarter"):
+            arguments = [exp.Literal.string(unit), node.expression, node.this]
+            yield "unit", node, exp.Anonymous(this="date_sub", expressions=arguments)
+
+
+OPERATORS: tuple[Callable[[Query, Tables], Iterator[Change]], ...] = (
+    _predicates,
+    _comparators,
+    _connectors,
+    _dates,
+    _numbers,
+    _counts,
+    _join_kinds,
+    _extremes,
+    _columns,
+    _lists,
+    _guards,
+    _units,
+)
+
+
+def _joins(condition: exp.Expr) -> bool:
+    """Whether a condition is what a join hangs on: columns of two sources, equal."""
+    tables = {column.table for column in condition.find_all(exp.Column)}
+    return isinstance(condition, exp.EQ) and len(tables) > 1
+
+
+def _is_id(node: exp.Literal) -> bool:
+    """Whether a number is compared with a column of ids: one more would be another thing."""
+    compared = node.find_ancestor(exp.EQ, exp.In, exp.NEQ)
+    if compared is None or not isinstance(compared.this, (exp.Column, exp.Literal)):
+        return False
+    columns = list(compared.find_all(exp.Column))
+    return any(column.name.lower().endswith("_id") for column in columns)
+
+
+def _is_place(node: exp.Literal) -> bool:
+    """Whether a number is a position, a constant in SELECT, or rounds: nothing that selects rows."""
+    inside = (exp.Ordered, exp.Round, exp.Interval, exp.DataType, exp.Group)
+    if node.find_ancestor(*inside) is not None:
+        return True
+    return (
+        node.find_ancestor(exp.Where, exp.Having, exp.Join, exp.Limit, exp.Filter, exp.Case) is None
+    )
+
+
+def _person(part: Part, tables: Tables) -> exp.Column | None:
+    """Return the person that a SELECT's rows are about."""
+    for name, source in part.sources.items():
+        if isinstance(source, exp.Table) and "person_id" in tables.get(source.name.lower(), {}):
+            return exp.column("person_id", table=name)
+    return None
+
+
+def _undone(part: Part, join: exp.Join, later: list[exp.Join]) -> bool:
+    """Whether a condition elsewhere needs the joined row, so that an outer join is the inner one."""
+    name = join.this.alias_or_name
+    conditions = conjuncts(part.select.args.get("where"))
+    for other in later:
+        conditions += conjuncts(other.args.get("on")) if not other.side else []
+    for condition in conditions:
+        ways = (
+            condition.unnest().flatten() if isinstance(condition.unnest(), exp.Or) else [condition]
+        )
+        if all(_needs(way, name) for way in ways):
+            return True
+    return False
+
+
+def _needs(condition: exp.Expr, name: str) -> bool:
+    """Whether a condition is false where a source has no row."""
+    read = {column.table for column in condition.find_all(exp.Column)}
+    return name in read and condition.find(exp.Is, exp.Coalesce, exp.Or) is None
+
+
+def _one_row(branch: exp.Expr) -> bool:
+    """Whether a branch of a UNION is one aggregated row that a constant tells from the others."""
+    if isinstance(branch, exp.Union):
+        return _one_row(branch.left) and _one_row(branch.right)
+    if not isinstance(branch, exp.Select) or branch.args.get("group"):
+        return False
+    values = [bare(output) for output in branch.selects]
+    constant = any(isinstance(value, exp.Literal) for value in values)
+    return constant and any(value.find(exp.AggFunc) for value in values)
+
+
+def _short(text: str, most: int = 120) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,0 +1,244 @@
+"""Two languages: the Korean and the English question ask for the same, and for what the query says.
+
+Numbers, dates, units, negations and the asked quantity are compared by form. What a drug or a disease is
+called in Korean is not known here; reviewers see to that.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import date
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.facts import as_date
+from items.rules.wording import NUMBERS
+
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
+          "october", "november", "december")  # fmt: skip
+KOREAN_NUMBERS = {
+    "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10,
+    "열두": 12, "열한": 11, "스무": 20, "서른": 30,
+}  # fmt: skip
+COUNTERS = r"\s?(?:가지|명|개|번|건|종|곳|달|주|해|차례|분|사람|종류|살|시간)"
+UNITS = {  # English unit: its Korean forms
+    "day": "일", "week": "주", "month": "개월|달", "year": "년|해", "hour": "시간", "percent": "퍼센트|%",
+}  # fmt: skip
+SAME_SPAN = {12: 1, 24: 2, 36: 3, 7: 1, 14: 2, 21: 3, 60: 2, 90: 3, 180: 6, 365: 1}
+NOT_ENGLISH = r"\bnot\b|n't\b|\bnever\b|\bwithout\b"
+NOT_KOREAN = r"않(?!고)|지 않고|못|없"
+ANY_NOT_ENGLISH = NOT_ENGLISH + (
+    r"|\bno\b|\bnone\b|\bexclud|\bexcept|\bleave out|\bother than|\bonly\b|\black|\bmissing|\bempty"
+    r"|\bnull\b|\bun\w+|\bnon-?\w+|\bregardless|\bany\b|\boutside|\bfree of|\bneither|\bdead|\bblank|\bfail"
+    r"|\bopen\b|\bongoing\b|\bor later\b|\borphan|\bdangl|\bin\w+valid|\binvalid|\bstill\b"
+)
+ANY_NOT_KOREAN = "않|없|못|안 |제외|빼|아닌|아니|미|벗어|누락|비어|결측|외에|무"
+QUANTITIES = (  # English form, Korean form: one needs the other
+    (r"\bmean\b|\baverage\b", "평균"),
+    (r"\bmedian\b", "중앙값|중간값|중위"),
+    (r"\bpercent\b|\bpercentage\b|%|\bshare\b|\bproportion\b", "퍼센트|%|비율|백분율|비중|몇 분"),
+)
+
+
+@rule("warning", source="S1-049: each item has both languages")
+def written_in(case: Case) -> Iterator[Found | str]:
+    """The Korean question is in Korean and the English one in English."""
+    yield "letters of both questions"
+    if case.item.question_ko.strip() and not re.search("[가-힣]", case.item.question_ko):
+        yield Found("question_ko has no Korean letter")
+    if re.search("[가-힣]", case.item.question_en):
+        yield Found("question_en has Korean letters")
+
+
+@rule("problem", source="issue 6, rule 10; EHRSQL paraphrase errors")
+def numbers_agree(case: Case) -> Iterator[Found | str]:
+    """Every number and date stands in both questions."""
+    english, korean = (
+        _english_numbers(case.item.question_en),
+        _korean_numbers(case.item.question_ko),
+    )
+    yield f"English {sorted(english)}, Korean {sorted(korean)}"
+    if not _korean(case):
+        return
+    for one, other, where in ((english, korean, "Korean"), (korean, english, "English")):
+        missing = sorted(n for n in one - other if not _said_otherwise(n, other))
+        if missing:
+            yield Found(f"{', '.join(map(_shown, missing))} is not in the {where} question")
+
+
+@rule("problem", source="issue 6, rule 10")
+def units_agree(case: Case) -> Iterator[Found | str]:
+    """A number has the same unit in both questions."""
+    if not _korean(case):
+        return
+    pattern = "|".join(UNITS)
+    for number, unit in re.findall(
+        rf"\b(\d+)[\s-](?:\w+\s)?({pattern})s?\b", case.item.question_en.lower()
+    ):
+        yield f"{number} {unit}"
+        found = re.search(rf"(?<!\d){number}\s?([가-힣%]+)", case.item.question_ko)
+        if found and not re.match(UNITS[unit], found.group(1)):
+            other = next((u for u, k in UNITS.items() if re.match(k, found.group(1))), None)
+            if other:
+                yield Found(f"{number} {unit}s in English, {number}{found.group(1)} in Korean")
+
+
+@rule("warning", source="issue 6, rule 10")
+def negation_agrees(case: Case) -> Iterator[Found | str]:
+    """A negation in one question is in the other."""
+    if not _korean(case):
+        return
+    english, korean = case.item.question_en.lower(), case.item.question_ko
+    korean = re.sub(
+        r"가리지 않|상관 ?없|관계 ?없|구분 ?없|구별 ?없|빠짐없|있는지 없는지", "", korean
+    )
+    yield "negations"
+    if re.search(NOT_ENGLISH, english) and not re.search(ANY_NOT_KOREAN, korean):
+        yield Found("the English question says not, never or without; the Korean one does not")
+    if re.search(NOT_KOREAN, korean) and not re.search(ANY_NOT_ENGLISH, english):
+        yield Found("the Korean question has a negation (않, 없, 못); the English one does not")
+
+
+@rule("warning", source="issue 6, rule 10")
+def quantity_agrees(case: Case) -> Iterator[Found | str]:
+    """Both questions ask for the same quantity: a count of people, a mean, a share."""
+    if not _korean(case):
+        return
+    english, korean = case.item.question_en, case.item.question_ko
+    yield f"counted in English: {', '.join(case.wording.counted) or 'nothing named'}"
+    for left, right in QUANTITIES:
+        in_english, in_korean = re.search(left, english, re.I), re.search(right, korean)
+        if bool(in_english) != bool(in_korean):
+            found, where = (in_english, "English") if in_english else (in_korean, "Korean")
+            yield Found(f"only the {where} question asks for {found.group(0) if found else ''!r}")
+    if case.wording.counted == ("person",) and not re.search(
+        r"명|사람|인원|환자\s*수|환자가", korean
+    ):
+        yield Found("the English question counts people, the Korean one does not say 명 or 환자 수")
+    only_records = "record" in case.wording.counted and "person" not in case.wording.counted
+    if only_records and re.search(r"몇\s*명", korean):
+        yield Found("the English question counts records, the Korean one people (몇 명)")
+
+
+@rule("warning", source="issue 6, rule 10; Seed 3: values drawn from the database stand in both")
+def constants_said(case: Case) -> Iterator[Found | str]:
+    """The numbers of the question are in the query, as they are or worked out from today."""
+    if case.query is None:
+        return
+    have, days = _constants(case)
+    names = {n for value in have if isinstance(value, int) for n in _concept_numbers(case, value)}
+    yield f"constants of the query: {sorted(map(str, have))[:12]}"
+    for number in sorted(_english_numbers(case.item.question_en)):
+        if number in names or _explained(number, have, days, case.ground.today):
+            continue
+        yield Found(f"the question says {_shown(number)}; nothing in the query comes from it")
+
+
+def _korean(case: Case) -> bool:
+    return bool(re.search("[가-힣]", case.item.question_ko))
+
+
+def _english_numbers(text: str) -> set[float]:
+    found = {
+        float(n.replace(",", "")) for n in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", _split(text))
+    }
+    lower = re.findall(r"[a-z]+", text.lower())
+    found |= {float(n) for word in lower if (n := NUMBERS.get(word, 0)) > 2 and word != "hundred"}
+    for place, month in enumerate(MONTHS, 1):
+        if re.search(
+            rf"\b(?:{month}|{month[:3]})\b\.?(?=\s+\d)|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{month}\b",
+            text,
+            re.I,
+        ):
+            found.add(float(place))
+    return found
+
+
+def _korean_numbers(text: str) -> set[float]:
+    found = {
+        float(n.replace(",", ""))
+        for n in re.findall(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?", _split(text))
+    }
+    for word, number in KOREAN_NUMBERS.items():
+        if re.search(rf"(?<![가-힣]){word}{COUNTERS}", text):
+            found.add(float(number))
+    return found
+
+
+def _split(text: str) -> str:
+    """Return a text with ISO dates as three numbers and without commas that only list."""
+    text = re.sub(r"(\d{4})-(\d{2})-(\d{2})", r"\1 \2 \3", text)
+    text = re.sub(r"(\d)(?:st|nd|rd|th)\b", r"\1 ", text)
+    return re.sub(r"(\d),(?!\d{3}(?!\d))", r"\1 ", text)
+
+
+def _said_otherwise(number: float, other: set[float]) -> bool:
+    """Whether the other language says the same span in another unit (12 months, 1 year) or as a word."""
+    whole = int(number)
+    if number != whole:
+        return False
+    turned = [small for large, small in SAME_SPAN.items() if large == whole]
+    turned += [large for large, small in SAME_SPAN.items() if small == whole]
+    return whole in (0, 1, 2) or any(float(n) in other for n in turned)
+
+
+def _shown(number: float) -> str:
+    return f"{number:g}"
+
+
+def _constants(case: Case) -> tuple[set[float | int], set[date]]:
+    """Return the numbers of a query, those inside its texts and dates too, and its dates."""
+    have: set[float | int] = set()
+    days: set[date] = set()
+    tree = case.query.tree if case.query else exp.Select()
+    for node in tree.find_all(exp.Literal):
+        text = str(node.this)
+        for number in re.findall(r"\d+(?:\.\d+)?", text):
+            have.add(float(number) if "." in number else int(number))
+        day = as_date(text) if re.match(r"\d{4}-\d{2}-\d{2}", text) else None
+        if day:
+            days.add(day)
+    for listed in tree.find_all(exp.In):
+        have.add(len(listed.expressions))
+    have.add(len(tree.selects) if isinstance(tree, exp.Select) else 0)
+    return have, days
+
+
+def _concept_numbers(case: Case, value: int) -> list[float]:
+    concept = case.facts.concept(value) if value < 2**31 else None
+    names = " ".join(concept.names) if concept else ""
+    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", names)]
+
+
+def _explained(number: float, have: set[float | int], days: set[date], today: date | None) -> bool:
+    """Whether a number of the question is one of the query's, or a span that its dates have."""
+    whole = int(number)
+    near = {
+        number,
+        number - 1,
+        number + 1,
+        number * 7,
+        number * 12,
+        number * 24,
+        number / 100,
+        number - 1900,
+    }
+    near |= {number * days_of for days_of in (28, 30, 30.5, 31, 365, 365.25, 366)}
+    if near & {float(n) for n in have} or whole in (1, 2, 100):
+        return True
+    if any(whole in (day.year, day.month, day.day) for day in days):
+        return True
+    ends = [*days, *([today] if today else [])]
+    if today and {float(today.year - whole), float(today.year - whole - 1)} & {
+        float(n) for n in have
+    }:
+        return True
+    for later in ends:
+        for earlier in ends:
+            gap = (later - earlier).days
+            months = (later.year - earlier.year) * 12 + later.month - earlier.month
+            if gap > 0 and (
+                abs(gap - whole) <= 1 or months in (whole, whole * 12) or gap // 7 == whole
+            ):
+                return True
+    return False

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eval.rows import Label
     from eval.score import Run
     from eval.take import Taken
+    from eval.text2sql import Text2Sql
 
 TaskOption = Annotated[
     str | None, typer.Option("--task", help="slug@version; default: the only task.", metavar="TASK")
@@ -222,14 +223,14 @@ def instance_of(exam: "Exam", id: str) -> Any:
 
 
 @contextmanager
-def opened(registry: Path, data: Path, task: str | None, dry_run: bool) -> Iterator["Exam"]:
-    """Hold an exam open with its database."""
+def opened(registry: Path, data: Path, task: str | None, dry_run: bool) -> Iterator["Text2Sql"]:
+    """Hold a text2sql exam open with its database."""
     from database.engine import open_database
-    from eval.exam import EXAMS
     from eval.spec import find_task, open_task
+    from eval.text2sql import open_text2sql
     from items.freeze import load_spec, spec_path
 
     name = find_task(registry, task)
     spec = load_spec(spec_path(registry, name))
     with open_database(data / f"{spec.dataset}.duckdb", workers=2) as database:
-        yield EXAMS[spec.kind](open_task(registry, name, database, dry_run=dry_run))
+        yield open_text2sql(open_task(registry, name, database, dry_run=dry_run))

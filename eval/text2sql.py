@@ -39,6 +39,7 @@ class Text2Sql:
 
     def __init__(self, task: Task) -> None:
         self._task = task
+        self.spec, self.database = task.spec, task.database
         self.task = task.spec.task
         self.primary = task.spec.primary_metric
         self.preview = task.spec.preview

@@ -22,7 +22,7 @@ PAIRS = {  # what both languages must say, or neither
     "a percentage": (r"\bpercent", r"퍼센트|%|비율"),
     "an average": (r"\baverage\b|\bmean\b", r"평균"),
     "rounding": (r"\bround", r"반올림"),
-    "first": (r"\bfirst\b", r"처음|첫(?!째 자리)|최초"),
+    "first": (r"(?<!oldest )(?<!newest )\bfirst\b", r"처음|첫(?!째 자리)|최초"),
     "last or most recent": (r"\bmost recent|\blast diagnos", r"가장 최근|마지막"),
     "patients": (r"\bpatients?\b", r"환자"),
     "younger or older": (r"\byounger\b|\bolder\b|\baged?\b", r"\d+세|나이"),
@@ -32,6 +32,7 @@ _MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b(?= \d| of )")
 _DATE = re.compile(r"DATE '(\d{4})-(\d\d)-(\d\d)'")
 _INTEGER = re.compile(r"(?<![\d.'\w-])(\d{1,9})(?![\d.'\w])")
 _CONCEPT = re.compile(r"(?:\w+_)?concept_id\s*(?:=|IN)\s*\(?\s*(\d[\d, ]*)", re.I)
+_ROUNDED = re.compile(r", \d\)(?= AS)")
 NO_NUMBER = {0, 1, 100}  # 100.0 * x, + 1, ORDER BY 1: the question does not say them
 
 
@@ -69,6 +70,7 @@ def _with_sql(item: Item, sql: str, today: date | None) -> Iterator[Issue]:
     for day in days:
         if not _meant(day, asked, today):
             yield Issue("wrong_result", f"The question does not lead to the date {day}.", sql)
+    sql = _ROUNDED.sub("", sql)  # decimal places stand in the question in words
     bare = {int(n) for n in _INTEGER.findall(_CONCEPT.sub("", _DATE.sub("", sql)))}
     for number in sorted(bare - asked - NO_NUMBER):
         if number < 1_000:  # larger ones are concepts

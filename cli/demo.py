@@ -36,10 +36,14 @@ SHARED = ("models.yaml", "rosters.yaml", "datasets.yaml")
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where it works; everything it writes is here.")] = HERE,
+    folder: Annotated[
+        Path, typer.Option(help="Where it works; everything it writes is here.")
+    ] = HERE,
     registry: Annotated[Path, typer.Option(help="The registry it starts from.")] = REGISTRY,
     data: Annotated[Path | None, typer.Option(help="Where the database is kept.")] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Begin anew: empty the folder first.")] = False,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Begin anew: empty the folder first.")
+    ] = False,
     until: Annotated[str, typer.Option(help="Stop before the first step with these words.")] = "",
 ) -> None:
     """Make, review, freeze and sit a small benchmark on real data, with no key.
@@ -93,9 +97,9 @@ def _run(step: str, folder: Path, data: Path) -> None:
     """Run one command as its own process: what one types is what runs."""
     import subprocess
 
-    command = [sys.executable, "-m", "cli", *step.split(), "--registry", str(folder / "registry")]
-    command += ["--runs", str(folder / "runs")] if not step.startswith("fetch") else []
-    command += ["--data", str(data)]
+    command = [sys.executable, "-m", "cli", *step.split(), "--data", str(data)]
+    if not step.startswith("fetch"):
+        command += ["--registry", str(folder / "registry"), "--runs", str(folder / "runs")]
     code = subprocess.run(command, check=False).returncode
     if code:
         print(f"\nThis step ended with exit code {code}. `benchtoward demo` goes on from here.")

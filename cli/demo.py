@@ -60,6 +60,9 @@ def demo(
         if until and until in step:
             return
         print(f"\n[{number}/{len(STEPS)}] benchtoward {step}", flush=True)
+        if step.startswith("text2sql") and _frozen(folder / "registry"):
+            print("the task is frozen: nothing to make")
+            continue
         _run(step, folder, data or folder / "data")
     print(f"\nThe whole line took {time.monotonic() - started:.0f} s. Everything is in {folder}:")
     for line in _written(folder):
@@ -84,6 +87,12 @@ def prepare(source: Path, target: Path) -> None:
         easy = target / "drafts" / f"{TASK}-v0.yaml"
         replace(easy, unreviewed(source / "drafts" / easy.name))
         replace(spec, thawed(source / "tasks" / spec.name))
+
+
+def _frozen(registry: Path) -> bool:
+    from items.spec import load_spec
+
+    return load_spec(registry / "tasks" / f"{TASK}@0.yaml").pins is not None
 
 
 def _copy(source: Path, target: Path) -> None:

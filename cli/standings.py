@@ -135,6 +135,45 @@ def compare(
         print(f"\n{len(found) - shown} more flips; --shown {len(found)} shows all")
 
 
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The model of a run on the task.")],
+    task: TaskOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The page; default: report.html in the run's folder.")
+    ] = None,
+    parquet: Annotated[
+        Path | None, typer.Option(help="Also write one row an instance to this Parquet file.")
+    ] = None,
+    dry_run: DryOption = False,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Write a run as one HTML page that opens from disk: scores, outcomes, every item and answer.
+
+    Example: benchtoward report openai/gpt-oss-20b --out report.html
+    """
+    import asyncio
+
+    from cli.board import print_json
+    from eval.export import table_of, write_parquet
+    from eval.report import report as page_of
+    from registry.files import replace
+
+    with opened(registry, data, task, dry_run) as exam:
+        folder = folder_of(exam, runs, run, dry_run)
+        scored = one_run(exam, runs, run, dry_run)
+        if parquet:
+            write_parquet(parquet, exam, folder, scored)
+        if json:
+            print_json(table_of(exam, folder, scored))
+            return
+        page = out or folder.path / "report.html"
+        replace(page, asyncio.run(page_of(exam, folder, scored)))
+    print(f"written {page}" + (f" and {parquet}" if parquet else ""))
+
+
 def headings(exam: "Exam") -> list[tuple[str, str]]:
     """Return (tier, metric) of what heads each tier: RS(0) and EX, or EX alone."""
     rows = [exam.assume(instance, right=False) for instance in exam.instances()]
@@ -171,10 +210,12 @@ def print_parts(found: "Sequence[Flip]", a: str, b: str) -> None:
 
 def print_side(model: str, row: "Scored", side: "Sides") -> None:
     """Print one answer of a flip: what it was, its query, the first rows that differ."""
+    from eval.sides import plain
+
     why = row.reason or (side.difference.reason if side.difference else "")
     print(f"  {model}: {row.outcome}{f' ({why})' if why else ''}")
     for line in str(row.facts.get("sql", "")).splitlines():
-        print(f"    {line}")
+        print(f"    {plain(line)}")
     for pair in side.difference.pairs[:3] if side.difference else ():
         print(f"    reference {pair.reference}  answer {pair.prediction}")
 

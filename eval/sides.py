@@ -1,7 +1,9 @@
 """An answer beside its reference: both results, cut short, and where they differ. Never in a score."""
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from database.difference import Difference, difference
 from database.engine import Database
@@ -10,6 +12,7 @@ from eval.exam import Scored
 from items.model import Item
 
 SHOWN = 20  # rows of a result that are kept
+LONGEST = 200  # characters of a cell
 
 
 @dataclass(frozen=True)
@@ -64,3 +67,17 @@ async def _sides(
 def cut(result: Result, shown: int) -> Cut:
     """Return a result's first rows."""
     return Cut(replace(result, rows=result.rows[:shown]), len(result.rows))
+
+
+def cell(value: Any) -> str:
+    """Return a database value as the page shows it: NULL named, long texts cut."""
+    text = "NULL" if value is None else plain(str(value))
+    return text if len(text) <= LONGEST else text[:LONGEST] + " …"
+
+
+def plain(text: str) -> str:
+    """Return a text with control and direction characters shown as U+XXXX."""
+    return "".join(
+        f"⟨U+{ord(c):04X}⟩" if unicodedata.category(c) in ("Cc", "Cf") and c not in "\n\t" else c
+        for c in text
+    )

@@ -45,6 +45,7 @@ class Text2Sql:
         self.preview = task.spec.preview
         self.max_tokens = task.spec.request.max_tokens
         self.judge = Judge(task.database)
+        self.abstention = {name: tier.abstention for name, tier in task.tiers.items()}
 
     @cached_property
     def asked(self) -> dict[str, Asked]:
@@ -130,7 +131,7 @@ class Text2Sql:
         return assumed(self.asked[instance.id], right=right)
 
     def measures(self, scored: Sequence[Scored]) -> tuple[Measure, ...]:
-        return measures(scored, {name: t.abstention for name, t in self._task.tiers.items()})
+        return measures(scored, self.abstention)
 
     def baselines(self) -> Mapping[str, Model]:
         return {

@@ -177,7 +177,9 @@ def _mend(path: Path) -> None:
     file = load_questions(path)
     mended = []
     for question in file.questions:
-        fresh: dict[str, Any] = {name: tidy(getattr(question, name)) for name in untidy(question.item)}
+        fresh: dict[str, Any] = {
+            name: tidy(getattr(question, name)) for name in untidy(question.item)
+        }
         if fresh:
             mended.append(replace(question, **fresh))
     if mended:

@@ -1,12 +1,23 @@
 """Checking many items: what is unchanged is remembered, what is new is shared out to all cores."""
 
+import os
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from datetime import date
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
+from database.engine import Database, open_database
 from items import checks
 from items.checks import Finding, Ground
+from items.memory import key_of, memory_of
 from items.model import Item
+from items.settings import Settings
+
+FEW = 4  # fewer new items than this are checked here: another process takes a second to start
 
 
 @dataclass(frozen=True)
@@ -28,10 +39,57 @@ class Checked:
         return {"sha256": self.item.sha256, "findings": findings, "remembered": self.remembered}
 
 
-def check_items(work: Sequence[tuple[Item, Ground]], step: Callable[[str], None]) -> list[Checked]:
-    """Check items, each on its ground; `step` hears of each that is done. Raises: QueryError."""
+def check_items(
+    work: Sequence[tuple[Item, Ground]],
+    step: Callable[[str], None],
+    *,
+    processes: int | None = None,
+) -> list[Checked]:
+    """Check items that share a database, each on its ground; `step` hears of each that is done.
+
+    processes: how many to share new items among; default: one a core.
+    Raises: QueryError.
+    """
+    new = [(item, ground) for item, ground in work if not _known(item, ground)]
+    count = min(processes or os.cpu_count() or 1, len(new))
+    ahead = _shared_out(new, count, step) if count > 1 and len(new) >= FEW else set()
     done = []
     for item, ground in work:
-        done.append(Checked(item, tuple(checks.check(item, ground))))
-        step(item.id)
+        found, remembered = checks.look(item, ground)
+        fresh = item.id in ahead or not remembered
+        done.append(Checked(item, tuple(checks.settled(item, ground, found)), not fresh))
+        if item.id not in ahead:
+            step(item.id)
     return done
+
+
+def _known(item: Item, ground: Ground) -> bool:
+    return memory_of(ground.database).known(key_of(item, ground, across=False)) is not None
+
+
+def _shared_out(
+    new: Sequence[tuple[Item, Ground]], count: int, step: Callable[[str], None]
+) -> set[str]:
+    """Let other processes run the rules that look at one item alone, and keep what they find."""
+    memory = memory_of(new[0][1].database)
+    path = new[0][1].database.path
+    with ProcessPoolExecutor(count, get_context("spawn")) as pool:
+        waiting = {
+            pool.submit(_alone, path, item, ground.today, ground.settings): (item, ground)
+            for item, ground in new
+        }
+        for future in as_completed(waiting):
+            item, ground = waiting[future]
+            memory.keep(key_of(item, ground, across=False), future.result())
+            step(item.id)
+    return {item.id for item, _ in new}
+
+
+@cache
+def _opened(path: Path) -> Database:
+    """Return a process's own database; it is opened once and ends with the process."""
+    return open_database(path)
+
+
+def _alone(path: Path, item: Item, today: date | None, settings: Settings) -> list[Finding]:
+    return checks.found_alone(item, Ground(_opened(path), today, settings))

@@ -4,10 +4,12 @@
 found as evidence. The rules stand in items/rules/, one subject a file.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
+from items.memory import recalled
 from items.model import Item
 from items.rules import (
     basics,
@@ -26,8 +28,21 @@ from items.rules import (
     values,
 )
 from items.rules.base import SEVERITIES, Case, Finding, Found, Ground, Rule, Severity
+from items.settings import Settings
 
-__all__ = ["RULES", "Finding", "Ground", "Rule", "Severity", "Told", "check", "explain"]
+__all__ = [
+    "RULES",
+    "Finding",
+    "Ground",
+    "Rule",
+    "Severity",
+    "Told",
+    "check",
+    "explain",
+    "found_alone",
+    "look",
+    "settled",
+]
 
 RULES: tuple[Rule, ...] = (  # the order they run in
     basics.tidy_texts,
@@ -111,33 +126,69 @@ class Told:
         return {**rule, "looked": list(self.looked), "findings": findings}
 
 
-def check(item: Item, ground: Ground, rules: Sequence[Rule] = RULES) -> list[Finding]:
-    """Return every broken rule, problems first; no problem is a pass. Raises: QueryError."""
-    found = [finding for told in explain(item, ground, rules) for finding in told.findings]
-    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+def check(item: Item, ground: Ground) -> list[Finding]:
+    """Return every broken rule, problems first; no problem is a pass. Raises: QueryError.
+
+    What was found before on the same content is taken from memory (items/memory.py).
+    """
+    return settled(item, ground, look(item, ground)[0])
 
 
-def explain(item: Item, ground: Ground, rules: Sequence[Rule] = RULES) -> list[Told]:
-    """Return for every rule what it looked at and what it found. Raises: QueryError."""
+def look(item: Item, ground: Ground) -> tuple[list[Finding], bool]:
+    """Return what the rules find, before any setting; and whether all of it was remembered."""
+    found: list[Finding] = []
+    remembered = True
+    for across in (False, True):
+        rules = [rule for rule in RULES if rule.across is across]
+        part, kept = recalled(
+            item, ground, across=across, look=partial(_found, item, ground, rules)
+        )
+        found += part
+        remembered = remembered and kept
+    return found, remembered
+
+
+def found_alone(item: Item, ground: Ground) -> list[Finding]:
+    """Return what the rules that look at one item alone find now, before any setting."""
+    return _found(item, ground, [rule for rule in RULES if not rule.across])
+
+
+def explain(item: Item, ground: Ground) -> list[Told]:
+    """Return for every rule what it looked at and what it found now. Raises: QueryError."""
     case = Case(item, ground)
-    return [_told(rule, case) for rule in rules]
+    told = [_told(rule, case) for rule in RULES]
+    return [replace(one, findings=tuple(settled(item, ground, one.findings))) for one in told]
+
+
+def settled(item: Item, ground: Ground, found: Iterable[Finding]) -> list[Finding]:
+    """Return findings as the file's settings and waivers have them, problems first."""
+    kept = [_settled(item, ground.settings, finding) for finding in found]
+    shown = [finding for finding in kept if finding is not None]
+    return sorted(shown, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _settled(item: Item, settings: Settings, finding: Finding) -> Finding | None:
+    severity = settings.severities.get(finding.rule, finding.severity)
+    if severity == "off":
+        return None
+    waiver = settings.waiver(item.id, item.sha256, finding.rule)
+    if waiver:
+        text = f"{finding.message} (waived by {waiver.by}: {waiver.reason})"
+        return replace(finding, severity="note", message=text)
+    return replace(finding, severity=severity)
+
+
+def _found(item: Item, ground: Ground, rules: Sequence[Rule]) -> list[Finding]:
+    case = Case(item, ground)
+    return [finding for rule in rules for finding in _told(rule, case).findings]
 
 
 def _told(rule: Rule, case: Case) -> Told:
     said = list(rule.look(case))
     looked = tuple(part for part in said if isinstance(part, str))
-    found = (_finding(rule, part, case) for part in said if isinstance(part, Found))
-    return Told(rule, looked, tuple(finding for finding in found if finding is not None))
-
-
-def _finding(rule: Rule, found: Found, case: Case) -> Finding | None:
-    """Return what the file's settings make of a finding; None where they switch the rule off."""
-    settings, item = case.ground.settings, case.item
-    severity = settings.severities.get(rule.name, found.severity or rule.severity)
-    waiver = settings.waiver(item.id, item.sha256, rule.name)
-    if severity == "off":
-        return None
-    if waiver:
-        text = f"{found.message} (waived by {waiver.by}: {waiver.reason})"
-        return Finding(rule.name, "note", text, found.evidence)
-    return Finding(rule.name, severity, found.message, found.evidence)
+    found = [part for part in said if isinstance(part, Found)]
+    findings = (
+        Finding(rule.name, part.severity or rule.severity, part.message, part.evidence)
+        for part in found
+    )
+    return Told(rule, looked, tuple(findings))

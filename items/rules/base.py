@@ -75,7 +75,7 @@ class Case:
     def result(self) -> Result | Failure | None:
         """What the reference returns; None where there is no reference."""
         sql = self.item.reference_sql
-        return None if sql is None else self.ground.database.run(sql, time_s=TIME_S)
+        return None if sql is None else self.facts.result(sql, TIME_S)
 
     @property
     def rows(self) -> Result | None:
@@ -145,8 +145,7 @@ Look = Callable[[Case], Iterator[Found | str]]
 class Rule:
     """A function with a name, a reason, a severity and a source.
 
-    version: counted up when what it finds changes, so that no cached finding outlives it.
-    across:  it compares the item with the others, so that their content decides too.
+    across: it compares the item with the others, so that their content decides too.
     """
 
     name: str
@@ -154,17 +153,14 @@ class Rule:
     severity: Severity
     source: str
     look: Look
-    version: int = 1
     across: bool = False
 
 
-def rule(
-    severity: Severity, *, source: str, version: int = 1, across: bool = False
-) -> Callable[[Look], Rule]:
+def rule(severity: Severity, *, source: str, across: bool = False) -> Callable[[Look], Rule]:
     """Make a Rule of a function: its name is the rule's, its docstring the reason."""
 
     def made(look: Look) -> Rule:
         name, reason = getattr(look, "__name__", ""), (look.__doc__ or "").strip()
-        return Rule(name, " ".join(reason.split()), severity, source, look, version, across)
+        return Rule(name, " ".join(reason.split()), severity, source, look, across)
 
     return made

@@ -145,11 +145,8 @@ def _english_numbers(text: str) -> set[float]:
     lower = re.findall(r"[a-z]+", text.lower())
     found |= {float(n) for word in lower if (n := NUMBERS.get(word, 0)) > 2 and word != "hundred"}
     for place, month in enumerate(MONTHS, 1):
-        if re.search(
-            rf"\b(?:{month}|{month[:3]})\b\.?(?=\s+\d)|\d(?:st|nd|rd|th)?\s+(?:of\s+)?{month}\b",
-            text,
-            re.I,
-        ):
+        name = month.title()
+        if re.search(rf"(?<!^)\b(?:{name}|{name[:3]}\.?(?=\s+\d))\b", text):
             found.add(float(place))
     return found
 

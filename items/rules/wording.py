@@ -33,6 +33,9 @@ RECORDS = (
     "occurrences", "event", "events", "exposure", "exposures", "prescription", "prescriptions",
     "episode", "episodes", "periods", "eras",
 )  # fmt: skip
+THINGS = ("days", "months", "years", "weeks", "concepts", "identifiers", "dates", "notes", "values")
+STOPS = ("who", "that", "which", "have", "has", "had", "were", "was", "is", "are", "did", "does", "with",
+         "in", "of", "by")  # fmt: skip
 DIFFERENT = r"(?:different|distinct|unique|separate|kinds? of|types? of|various)"
 RELATIVE = re.compile(
     r"\b(?:last|past|previous|recent)\s+(?:(\d+|one|two|three|four|five|six|seven|eight|nine|ten|"
@@ -190,6 +193,8 @@ def _counted(phrase: str) -> str:
     different = re.match(rf"(?:\w+\s+){{0,2}}?{DIFFERENT}\s+", phrase)
     tokens = re.findall(r"[\w'-]+", phrase)
     for place, token in enumerate(tokens):
+        if token in STOPS:
+            return ""
         pair = " ".join(tokens[place : place + 2])
         following = tokens[place + 1] if place + 1 < len(tokens) else ""
         if following in RECORDS or token in RECORDS:
@@ -207,9 +212,6 @@ def _counted(phrase: str) -> str:
         for id, nouns in KINDS.items():
             if token in nouns:
                 return id if different or token in DRUGS else "thing"
-        if token in ("days", "months", "years", "weeks", "concepts", "identifiers", "dates"):
+        if token in THINGS:
             return "thing"
-        if token in ("who", "that", "which", "have", "has", "had", "were", "was", "is", "are", "did",
-                     "does", "with", "in", "of", "by"):  # fmt: skip
-            return ""
     return ""

@@ -6,7 +6,6 @@ or as plain JSON.
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from models.call import Answer, Request, Stop
@@ -39,18 +38,24 @@ def read_answer(reply: Any, request: Request) -> Answer:
     if message is None:
         raise CallFailed("malformed", "the reply holds no message")
     text, reasoning = _apart(_text(_get(message, "content")), _reasoning(message))
-    answer = _counted(reply, Answer(text=text, reasoning=reasoning, route=request.route))
     finish = str(_get(choices[0], "finish_reason") or "")
     native = str(_native(choices[0]) or finish)
-    answer = replace(
-        answer,
-        key=request.key,
+    refusal = str(_get(message, "refusal") or "")
+    usage = _usage(_get(reply, "usage"))
+    stop = _named(finish, native)
+    if not text and (refusal or _get(message, "tool_calls")):
+        stop = "refusal" if refusal else "tool_calls"
+    return Answer(
+        text=text,
+        stop=_cut_off(stop, text, reasoning, usage.get("output_tokens", 0), request),
         native_stop=native,
-        refusal=str(_get(message, "refusal") or ""),
+        refusal=refusal,
+        reasoning=reasoning,
+        route=request.route,
         token_entropies=_entropies(choices[0]),
+        key=request.key,
+        **usage,
     )
-    named = _named(finish, native)
-    return replace(answer, stop=_stop(answer, named, bool(_get(message, "tool_calls")), request))
 
 
 def refused(request: Request, said: str) -> Answer:
@@ -71,17 +76,13 @@ def _named(finish: str, native: str) -> Stop:
     return _STOPS.get(word.lower(), "unknown")
 
 
-def _stop(answer: Answer, named: Stop, called_tools: bool, request: Request) -> Stop:
-    if answer.refusal and not answer.text:
-        return "refusal"
-    if named in ("content_filter", "refusal"):
-        return named
-    if called_tools and not answer.text:
-        return "tool_calls"
-    used_all = (answer.output_tokens or 0) >= request.max_tokens
-    if named == "length" or used_all or (answer.reasoning and not answer.text.strip()):
+def _cut_off(stop: Stop, text: str, reasoning: str, written: int, request: Request) -> Stop:
+    """Return `length` where any sign says that the answer was cut off."""
+    if stop in ("content_filter", "refusal") or (stop == "tool_calls" and not text):
+        return stop
+    if stop == "length" or written >= request.max_tokens or (reasoning and not text.strip()):
         return "length"
-    return "stop" if named == "tool_calls" else named
+    return "stop" if stop == "tool_calls" else stop
 
 
 def _native(choice: Any) -> Any:
@@ -115,21 +116,18 @@ def _joined(*parts: str) -> str:
     return "\n".join(part.strip() for part in parts if part.strip())
 
 
-def _counted(reply: Any, answer: Answer) -> Answer:
-    usage = _get(reply, "usage")
-    prompt, output = _get(usage, "prompt_tokens"), _get(usage, "completion_tokens")
-    if not prompt:  # no prompt is empty: a server that sends no usage arrives as 0 and 0
-        return answer
-    cached = _get(_get(usage, "prompt_tokens_details"), "cached_tokens")
-    thought = _get(_get(usage, "completion_tokens_details"), "reasoning_tokens")
-    return replace(
-        answer,
-        input_tokens=int(prompt),
-        output_tokens=int(output or 0),
-        cached_tokens=None if cached is None else int(cached),
-        reasoning_tokens=None if thought is None else int(thought),
-        reported_cost_usd=_get(usage, "cost"),
-    )
+def _usage(usage: Any) -> dict[str, Any]:
+    """Return the token counts; none where the server counted nothing (it arrives as 0 and 0)."""
+    prompt = _get(usage, "prompt_tokens")
+    if not prompt:  # no prompt is empty
+        return {}
+    return {
+        "input_tokens": int(prompt),
+        "output_tokens": int(_get(usage, "completion_tokens") or 0),
+        "cached_tokens": _get(_get(usage, "prompt_tokens_details"), "cached_tokens"),
+        "reasoning_tokens": _get(_get(usage, "completion_tokens_details"), "reasoning_tokens"),
+        "reported_cost_usd": _get(usage, "cost"),
+    }
 
 
 def _entropies(choice: Any) -> tuple[float, ...] | None:

@@ -6,6 +6,7 @@ fetch a price map) and to leave a stray `.env` alone; its own retries, logs and 
 
 import asyncio
 import gc
+import json
 import logging
 import os
 import re
@@ -76,10 +77,10 @@ class Hosted:
         if self.api_base:
             arguments["api_base"] = self.api_base
         if request.schema and self.route.schema:
-            arguments["response_format"] = response_format(request.decides["schema"])
+            arguments["response_format"] = response_format(json.loads(request.schema))
         if request.logprobs:
             arguments |= {"logprobs": True, "top_logprobs": request.logprobs}
-        extras: dict[str, Any] = request.decides["extras"]
+        extras: dict[str, Any] = json.loads(request.extras)
         if self.route.litellm.startswith(_OPENAI_LIKE):
             return arguments | ({"extra_body": extras} if extras else {})
         return arguments | extras

@@ -151,7 +151,8 @@ class Judge:
                 found[(sql, *key)] = self._compare(item, result)
 
         async def run(sql: str) -> None:
-            note(sql, await self._database.arun(sql))
+            known = self._references.get(sql)  # a prediction that is a reference's own text
+            note(sql, known or await self._database.arun(sql))
 
         await _limited([run(sql) for sql in queries])
         for sql in queries:

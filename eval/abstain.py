@@ -1,0 +1,87 @@
+"""A second run in which a model abstains by its own uncertainty (S3-015; `--abstain-by entropy`).
+
+The model takes the exam once, with log-probabilities. A threshold is fitted on the queries of one tier;
+on the tiers that offer ABSTAIN, every query whose highest token entropy lies above it becomes an
+abstention. What the model abstained on, and what held no query, stays as it was. The run is its own, with
+its own name, and says which threshold it rests on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from eval.exam import Exam, Prediction
+from eval.rows import Row, RunFolder, stamped, writing
+from eval.score import Sheet, sheets
+from eval.uncertainty import PERCENTILE, Method, NoThreshold, Threshold, fit, highest
+from registry.events import now
+from registry.reader import FormatError
+
+SUFFIX = "+entropy"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How the threshold is found: on the queries of which tier, and how."""
+
+    fit_on: str
+    method: Method = "two_means"
+    percentile: float = PERCENTILE
+
+
+def abstain_by_entropy(
+    exam: Exam, asked: RunFolder, made: RunFolder, abstention: Mapping[str, bool], rule: Rule
+) -> Threshold:
+    """Write the run that abstains above the threshold, from a run with log-probabilities.
+
+    abstention: which tiers offer ABSTAIN: only there it is used.
+    Raises: FormatError (no log-probabilities, or no threshold), BusyError, OSError.
+    """
+    of_run = sheets(exam, asked)
+    entropies = {s.instance.id: _entropy(asked, s) for s in of_run if _query(s) is not None}
+    fitted = [entropies[s.instance.id] for s in of_run if _on(s, rule.fit_on) and _query(s)]
+    try:
+        threshold = fit(fitted, rule.method, percentile=rule.percentile)
+    except NoThreshold as error:
+        raise FormatError(
+            asked.path, None, f"no threshold on tier {rule.fit_on!r}: {error}"
+        ) from None
+    with writing(made) as writer:
+        for sheet in of_run:
+            if sheet.through:
+                abstains = abstention[sheet.instance.tier] and (
+                    entropies.get(sheet.instance.id, 0.0) > threshold.value
+                )
+                writer.append(stamped(_row(asked, sheet, abstains=abstains)))
+    made.write_header(_header(asked.header(), threshold, rule))
+    return threshold
+
+
+def _row(asked: RunFolder, sheet: Sheet, *, abstains: bool) -> Row:
+    read = Prediction("abstain", reason="entropy") if abstains else sheet.predictions[0]
+    source = f"earlier:{asked.path.name}"
+    return Row(sheet.instance.id, 0, "", prediction=asdict(read), source=source)
+
+
+def _query(sheet: Sheet) -> str | None:
+    """Return the query that an instance was answered with, if it was."""
+    if not sheet.through or sheet.predictions[0].kind != "sql":
+        return None
+    return sheet.predictions[0].text
+
+
+def _entropy(asked: RunFolder, sheet: Sheet) -> float:
+    answer = sheet.rows[0].answer
+    try:
+        return highest(answer.token_entropies or () if answer else ())
+    except NoThreshold as error:
+        raise FormatError(asked.answers, None, f"{sheet.instance.id}: {error}") from None
+
+
+def _on(sheet: Sheet, tier: str) -> bool:
+    return sheet.instance.tier == tier
+
+
+def _header(asked: dict[str, Any], threshold: Threshold, rule: Rule) -> dict[str, Any]:
+    told = {**asdict(threshold), "tier": rule.fit_on, "from": asked["model"]}
+    return {**asked, "model": asked["model"] + SUFFIX, "abstain_by": told, "when": now()}

@@ -8,6 +8,7 @@ RouteDown; calls on other routes go on. BudgetError is not one call's trouble: l
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,7 @@ from models.failures import OF_THE_ROUTE, CallFailed
 from models.ledger import Claim, Ledger
 from models.limits import Limit
 from models.prices import cost_usd, prompt_bytes, worst_usd
-from models.replay import Replay
+from models.replay import Replay, replayed
 from models.requests import build_request
 from models.retries import Retries
 from models.roster import ModelCard, Route, card_of, load_models
@@ -245,31 +246,37 @@ async def open_gateway(
     """Open the gateway of a command on `runs/ledger.sqlite`.
 
     budget_usd: of this command; `budgets` of its roles (`Roster.budgets`).
-    replay:     answer from this ledger only.
+    replay:     answer from this ledger or JSONL export only (default: what BENCHTOWARD_REPLAY names,
+                so that a whole line of commands can be replayed).
     models:     ids that will be asked: checked before anything else.
     Raises: ModelError, FormatError, LedgerError.
     """
-    ledger = Ledger(replay or runs / "ledger.sqlite", command=command)
-    budget = Budget(budget_usd, budgets, allow_unknown=allow_unknown_cost)
-    renewing = asyncio.create_task(ledger.renew())
-    try:
-        gateway = Gateway(
-            load_models(registry),
-            ledger,
-            budget=budget,
-            retries=retries,
-            replay=Replay(ledger) if replay else None,
-        )
-        gateway.require(*models)
+    replay = replay or _path(os.environ.get("BENCHTOWARD_REPLAY"))
+    with replayed(replay, runs) as path:
+        ledger = Ledger(path, command=command)
+        renewing = asyncio.create_task(ledger.renew())
         try:
-            yield gateway
+            gateway = Gateway(
+                load_models(registry),
+                ledger,
+                budget=Budget(budget_usd, budgets, allow_unknown=allow_unknown_cost),
+                retries=retries,
+                replay=Replay(ledger, str(replay)) if replay else None,
+            )
+            gateway.require(*models)
+            try:
+                yield gateway
+            finally:
+                await gateway.close()
         finally:
-            await gateway.close()
-    finally:
-        renewing.cancel()
-        with suppress(asyncio.CancelledError):
-            await renewing
-        ledger.close()
+            renewing.cancel()
+            with suppress(asyncio.CancelledError):
+                await renewing
+            ledger.close()
+
+
+def _path(name: str | None) -> Path | None:
+    return Path(name) if name else None
 
 
 def _down(lane: _Lane) -> str:

@@ -22,7 +22,7 @@ def cost_usd(price: Price | None, answer: Answer, *, batch: bool = False) -> flo
         + (answer.output_tokens - thought) * rates.output
         + thought * thought_rate
     )
-    return total * (price.batch if batch else 1.0) / _PER
+    return total * (price.batch if batch else 1.0) / _PER + price.call
 
 
 def worst_usd(price: Price | None, request: Request) -> float | None:
@@ -36,7 +36,7 @@ def worst_usd(price: Price | None, request: Request) -> float | None:
     rates = _rates(price, prompt)
     dearest_in = max(rates.input, price.cache_write or 0.0)
     dearest_out = max(rates.output, price.reasoning or 0.0)
-    return (prompt * dearest_in + request.max_tokens * dearest_out) / _PER
+    return (prompt * dearest_in + request.max_tokens * dearest_out) / _PER + price.call
 
 
 def prompt_bytes(request: Request) -> int:

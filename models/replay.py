@@ -1,19 +1,25 @@
 """Replay: answers from a ledger only. A miss names the nearest request there and what differs."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import SequenceMatcher
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from models.call import ModelError, Request
+from models.export import imported
 from models.ledger import Ledger
+from registry.reader import FormatError
 
 _SHOWN = 60  # characters of a differing text on each side
 
 
 class Replay:
-    """What a miss says."""
+    """What a miss says. `name` is what the user gave to replay."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, ledger: Ledger, name: str) -> None:
+        self.ledger, self.name = ledger, name
 
     def missing(self, request: Request) -> ModelError:
         """Return the error for a request without an answer here."""
@@ -21,12 +27,30 @@ class Replay:
         kept = [(key, self.ledger.request(key)) for key in self.ledger.answered()]
         known = [(key, found.decides) for key, found in kept if found]
         if not known:
-            return ModelError(f"{self.ledger.path} holds no answer at all")
+            return ModelError(f"{self.name} holds no answer at all")
         key, nearest = max(known, key=lambda one: _likeness(wanted, one[1]))
         return ModelError(
-            f"{self.ledger.path} has no answer to this request ({request.key[:12]}…); the nearest is "
+            f"{self.name} has no answer to this request ({request.key[:12]}…); the nearest is "
             f"{key[:12]}…, which differs in {'; '.join(differences(wanted, nearest))}"
         )
+
+
+@contextmanager
+def replayed(replay: Path | None, runs: Path) -> Iterator[Path]:
+    """Give the path of the ledger to use: the run's own, or what is replayed (an export is unpacked).
+
+    Raises: FormatError (nothing there, or no ledger), OSError.
+    """
+    if replay is None:
+        yield runs / "ledger.sqlite"
+        return
+    if not replay.exists():
+        raise FormatError(replay, None, "nothing here to replay; give a ledger or a JSONL export")
+    if replay.suffix == ".sqlite":
+        yield replay
+        return
+    with TemporaryDirectory() as folder:
+        yield imported(replay, Path(folder) / "ledger.sqlite")
 
 
 def differences(wanted: dict[str, Any], found: dict[str, Any]) -> list[str]:

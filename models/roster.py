@@ -54,6 +54,7 @@ class Price:
     cache_write:  of prompt tokens written to it; None: as `input`.
     reasoning:    of thinking tokens; None: as `output`.
     batch:        the factor of a provider batch (0.5: half price).
+    call:         USD a call costs beside its tokens.
     """
 
     since: date
@@ -64,6 +65,7 @@ class Price:
     cache_write: float | None = None
     reasoning: float | None = None
     batch: float = 1.0
+    call: float = 0.0
     tiers: tuple[PriceTier, ...] = ()
 
 

@@ -105,6 +105,7 @@ PLAIN = Price(DAY, "test", input=10.0, output=50.0)
     ("price", "cost"),
     [
         pytest.param(PLAIN, 1_000 * 10 + 100 * 50, id="input and output"),
+        pytest.param(replace(PLAIN, call=0.01), 1_000 * 10 + 100 * 50 + 10_000, id="a fee a call"),
         pytest.param(
             replace(PLAIN, cached_input=1.0), 200 * 10 + 800 * 1 + 100 * 50, id="cached input"
         ),

@@ -6,7 +6,9 @@ import sqlite3
 import pytest
 
 from models.call import ModelError
+from models.export import export
 from models.gateway import RouteDown, open_gateway
+from registry.reader import FormatError
 from tests.models_setup import PRICE, QUICK, SQL, ask, registry
 from tests.server import Fault, Server, Status, completion
 
@@ -225,6 +227,20 @@ def test_a_replay_answers_from_its_ledger_only(tmp_path):
     assert known.text == "SELECT 1"
     assert "'visits?', there 'people are there?'" in str(missing)
     assert server.served == 0
+
+
+def test_a_replay_of_an_export_needs_no_key_and_no_server(tmp_path, monkeypatch):
+    run(tmp_path, ["SELECT 1"], "How many?")
+    export(tmp_path / "runs" / "ledger.sqlite", tmp_path / "calls.jsonl.gz")
+    monkeypatch.setenv("BENCHTOWARD_REPLAY", str(tmp_path / "calls.jsonl.gz"))
+    monkeypatch.delenv("ACME_TEST_KEY", raising=False)
+    (answer,), server, _ = run(tmp_path, ["no"], "How many?", route={"key": "ACME_TEST_KEY"})
+    assert (answer.text, server.served) == ("SELECT 1", 0)
+
+
+def test_a_replay_of_nothing_is_a_clear_sentence(tmp_path):
+    with pytest.raises(FormatError, match="nothing here to replay"):
+        run(tmp_path, ["x"], "x", replay=tmp_path / "nothing.sqlite")
 
 
 def test_a_cost_is_by_the_price_table_and_unknown_without_one(tmp_path):

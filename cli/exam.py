@@ -146,13 +146,50 @@ def score(
     from cli.board import board_json, print_board, print_json
     from eval.leaderboard import board
     from eval.rows import run_folders
+    from eval.score import refuse_other_protocol
     from eval.score import score as score_runs
 
     label: Label = "dry" if dry_run else "exam"
     with opened(registry, data, task, dry_run) as exam:
-        scored = run(score_runs(exam, *run_folders(runs, label, exam.task)))
-        shown = board(exam, scored, label=label)
+        folders = run_folders(runs, label, exam.task)
+        for folder in folders:
+            refuse_other_protocol(exam, folder)
+        shown = board(exam, run(score_runs(exam, *folders)), label=label)
     print_json(board_json(shown)) if json else print_board(shown)
+
+
+def rescore(
+    task: TaskOption = None,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="List every instance whose outcome moves.")
+    ] = False,
+    write: Annotated[bool, typer.Option("--write", help="Take the new scores over.")] = False,
+    dry_run: DryOption = False,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """Score all runs by today's rules beside their kept scores, after a rule or the engine changed.
+
+    Exit code 1 when something moves and is not written. Example: benchtoward rescore --diff
+    """
+    from asyncio import run
+
+    from cli.board import print_json
+    from eval.rescore import moved, moved_json, moved_lines
+    from eval.rescore import rescore as again
+    from eval.rows import run_folders
+
+    label: Label = "dry" if dry_run else "exam"
+    with opened(registry, data, task, dry_run, other_protocol=True) as exam:
+        found = run(again(exam, run_folders(runs, label, exam.task), write=write))
+    if json:
+        print_json([moved_json(one) for one in found])
+    else:
+        for line in (line for one in found for line in moved_lines(one, diff=diff)):
+            print(line)
+    raise typer.Exit(int(moved(found) and not write))
 
 
 def leaderboard(
@@ -223,8 +260,10 @@ def instance_of(exam: "Exam", id: str) -> Any:
 
 
 @contextmanager
-def opened(registry: Path, data: Path, task: str | None, dry_run: bool) -> Iterator["Text2Sql"]:
-    """Hold a text2sql exam open with its database."""
+def opened(
+    registry: Path, data: Path, task: str | None, dry_run: bool, *, other_protocol: bool = False
+) -> Iterator["Text2Sql"]:
+    """Hold a text2sql exam open with its database; see eval.spec.open_task."""
     from database.engine import open_database
     from eval.spec import find_task, open_task
     from eval.text2sql import open_text2sql
@@ -233,4 +272,5 @@ def opened(registry: Path, data: Path, task: str | None, dry_run: bool) -> Itera
     name = find_task(registry, task)
     spec = load_spec(spec_path(registry, name))
     with open_database(data / f"{spec.dataset}.duckdb", workers=2) as database:
-        yield open_text2sql(open_task(registry, name, database, dry_run=dry_run))
+        how = {"dry_run": dry_run, "other_protocol": other_protocol}
+        yield open_text2sql(open_task(registry, name, database, **how))

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from cli import demo, doctor, exam, fetch, ledger, text2sql, vendor
+from cli import demo, doctor, exam, fetch, ledger, standings, text2sql, vendor
 from registry.reader import FormatError
 
 app = typer.Typer(
@@ -21,7 +21,11 @@ app.add_typer(fetch.app, name="fetch")
 app.add_typer(text2sql.app, name="text2sql")
 app.command("eval-text2sql")(exam.eval_text2sql)
 app.command("score")(exam.score)
+app.command("rescore")(exam.rescore)
 app.command("leaderboard")(exam.leaderboard)
+app.command("compare")(standings.compare)
+app.command("report")(standings.report)
+app.command("sop")(standings.sop)
 app.add_typer(ledger.app, name="ledger")
 app.command("vendor")(vendor.vendor)
 app.command("doctor")(doctor.doctor)

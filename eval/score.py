@@ -56,7 +56,7 @@ def sheets(exam: Exam, folder: RunFolder) -> list[Sheet]:
     return [_sheet(exam, instance, rows, address) for instance in exam.instances()]
 
 
-async def score(exam: Exam, *folders: RunFolder) -> list[Run]:
+async def score(exam: Exam, *folders: RunFolder, write: bool = True) -> list[Run]:
     """Score runs of one task and write each one's scored.jsonl.
 
     Equal queries run once and references once, for all of them. Raises: FormatError, QueryError,
@@ -69,34 +69,70 @@ async def score(exam: Exam, *folders: RunFolder) -> list[Run]:
     done = []
     for folder, of_run in given:
         scored = tuple(found.get(id(sheet)) or _open(sheet) for sheet in of_run)
-        done.append(_write(exam, folder, scored, rows_sha256(of_run)))
+        done.append(_finish(exam, folder, scored, rows_sha256(of_run), write=write))
     return done
 
 
 def load_run(exam: Exam, folder: RunFolder) -> Run | None:
     """Return a run as it was scored, or None when it was not or its score is stale."""
+    header = _header(folder)
+    if header is None or header["pins"] != json.loads(canonical(dict(exam.pins))):
+        return None
+    if header["rows_sha256"] != rows_sha256(sheets(exam, folder)):
+        return None
+    return kept_score(exam, folder)
+
+
+def _header(folder: RunFolder) -> dict[str, Any] | None:
     path = folder.path / "scored.jsonl"
     if not path.exists():
         return None
-    header, *lines = path.read_text(encoding="utf-8").splitlines()
-    head = json.loads(header)
-    if head["pins"] != json.loads(canonical(dict(exam.pins))):
-        return None
-    if head["rows_sha256"] != rows_sha256(sheets(exam, folder)):
-        return None
-    known = {instance.id: instance for instance in exam.instances()}
-    try:
-        return Run(head["model"], head, tuple(_scored(known, line) for line in lines))
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(path, None, f"not a scored run: {error}; score it again") from None
+    with path.open(encoding="utf-8") as lines:
+        try:
+            return dict(json.loads(next(lines)))
+        except (ValueError, StopIteration) as error:
+            raise FormatError(path, 1, f"not a scored run: {error}; delete it") from None
+
+
+def refuse_other_protocol(exam: Exam, folder: RunFolder) -> None:
+    """Raise FormatError when a run's kept score is of another protocol or engine."""
+    old = (_header(folder) or {}).get("pins", exam.pins)
+    for name in ("protocol", "duckdb"):
+        if old.get(name) != exam.pins.get(name):
+            raise FormatError(
+                folder.path / "scored.jsonl",
+                1,
+                f"scored under {name} {old.get(name)}, this is {exam.pins.get(name)}: `benchtoward rescore "
+                "--diff` shows what moves, `--write` takes it over",
+            )
 
 
 async def load_or_score(exam: Exam, folders: Sequence[RunFolder]) -> list[Run]:
-    """Return the runs in the order given; what has no score, or a stale one, is scored first."""
+    """Return the runs in the order given; what has no score, or a stale one, is scored first.
+
+    Raises: FormatError for a score of another protocol or engine: `rescore` alone leads from one to
+    the other (Agreements 9).
+    """
     have = {folder.path: load_run(exam, folder) for folder in folders}
     stale = [folder for folder in folders if have[folder.path] is None]
+    for folder in stale:
+        refuse_other_protocol(exam, folder)
     done = dict(zip((f.path for f in stale), await score(exam, *stale), strict=True))
     return [have[folder.path] or done[folder.path] for folder in folders]
+
+
+def kept_score(exam: Exam, folder: RunFolder) -> Run | None:
+    """Return a run's score as it lies on disk, whatever it names; None when there is none."""
+    path = folder.path / "scored.jsonl"
+    if not path.exists():
+        return None
+    known = {instance.id: instance for instance in exam.instances()}
+    try:
+        header, *lines = path.read_text(encoding="utf-8").splitlines()
+        head = json.loads(header)
+        return Run(head["model"], head, tuple(_scored(known, line) for line in lines))
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(path, None, f"not a scored run: {error}; score it again") from None
 
 
 def rows_sha256(of_run: Sequence[Sheet]) -> str:
@@ -134,10 +170,13 @@ def _open(sheet: Sheet) -> Scored:
     return Scored(sheet.instance, outcome, sheet.error)
 
 
-def _write(exam: Exam, folder: RunFolder, scored: tuple[Scored, ...], rested: str) -> Run:
+def _finish(
+    exam: Exam, folder: RunFolder, scored: tuple[Scored, ...], rested: str, *, write: bool
+) -> Run:
     header = {**folder.header(), "pins": dict(exam.pins), "rows_sha256": rested}
     lines = [canonical(header), *(canonical(_plain(row)) for row in scored)]
-    replace(folder.path / "scored.jsonl", "\n".join(lines) + "\n")
+    if write:
+        replace(folder.path / "scored.jsonl", "\n".join(lines) + "\n")
     return Run(header["model"], header, scored)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import prompts
 from database.engine import Database
 from database.schema import schema_text
-from items.freeze import Now, TierNow, load_spec, spec_path, verify_pins
+from items.freeze import Now, TierNow, differences, load_spec, spec_path, verify_pins
 from items.model import Item
 from items.questions import load_questions
 from items.spec import Spec
@@ -74,8 +74,17 @@ def find_task(registry: Path, name: str | None) -> str:
     return fits[-1]
 
 
-def open_task(registry: Path, name: str, database: Database, *, dry_run: bool = False) -> Task:
+def open_task(
+    registry: Path,
+    name: str,
+    database: Database,
+    *,
+    dry_run: bool = False,
+    other_protocol: bool = False,
+) -> Task:
     """Return a task whose files match its pins, or a draft to dry-run.
+
+    other_protocol: the protocol and the engine may be others than pinned (rescore only).
 
     Raises: FormatError (a changed item, prompt, schema, table, version or protocol, by name; a draft
     without `dry_run`), QueryError, OSError.
@@ -90,9 +99,14 @@ def open_task(registry: Path, name: str, database: Database, *, dry_run: bool = 
             None,
             f"{spec.task} is a draft: add --dry-run, or freeze it with `llm-decide --freeze`",
         )
-    if spec.pins is not None:
+    if spec.pins is not None and not (other_protocol and _only_protocol(spec, task.now)):
         verify_pins(spec, task.now, path)
     return task
+
+
+def _only_protocol(spec: Spec, now: Now) -> bool:
+    told = ("the protocol is ", "the duckdb is ")
+    return all(line.startswith(told) for line in differences(spec, now))
 
 
 def open_tier(registry: Path, spec: Spec, name: str, database: Database) -> Tier:

@@ -14,6 +14,8 @@ from tests import small
 app = typer.Typer()
 app.command("eval-text2sql")(sitting.eval_text2sql)
 app.command("sop")(standings.sop)
+app.command("rescore")(sitting.rescore)
+app.command("leaderboard")(sitting.leaderboard)
 app.command("compare")(standings.compare)
 
 A = {"hard/h1": "SELECT 4", "hard/h2": "SELECT gender, person_id FROM person WHERE year_of_birth <= 1970",
@@ -90,3 +92,23 @@ def test_a_task_without_a_reference_roster_asks_for_one(place):
     done = invoke("sop", *place)
     assert isinstance(done.exception, FormatError)
     assert "give --strong and --weak" in str(done.exception)
+
+
+def test_a_changed_protocol_is_refused_until_the_runs_are_rescored(place, monkeypatch):
+    """Agreements 9: `rescore` is the only way from one protocol to another; it shows what moves."""
+    from eval import outcomes, spec
+
+    monkeypatch.setattr(spec, "PROTOCOL", "2")
+    monkeypatch.setitem(outcomes.FAILED, "refused", "sql_error")
+    refused = invoke("leaderboard", *place)
+    assert "the protocol is 2, the spec pins 1" in str(refused.exception)
+    shown = invoke("rescore", "--diff", *place)
+    assert shown.exit_code == 1, shown.output
+    assert "x/b-1b: 2 outcomes move (protocol 1 -> 2)" in shown.stdout
+    assert "  hard/h1-en: sql_refused" in shown.stdout
+    assert "x/a-1b: 0 outcomes move" in shown.stdout
+
+
+def test_a_rescore_by_the_same_rules_moves_nothing(place):
+    done = invoke("rescore", "--diff", *place)
+    assert (done.exit_code, done.stdout.count("0 outcomes move")) == (0, 5)

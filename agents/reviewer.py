@@ -31,6 +31,7 @@ from agents.seats import (
     ReviewTask,
     Verdict,
 )
+from database.engine import Database
 from database.result import Failure, Result, results_match
 from items.model import Item
 
@@ -58,7 +59,7 @@ def reviewer(holder: Holder, briefing: Briefing) -> Ask[ReviewTask, Verdict]:
         if isinstance(ended, NoReply):
             return NoReply(f"first pass: {ended.problem}", holder.model, ended.calls, prompt)
         commit, told = await _committed(ended.reply.value, task.item, briefing)
-        second = await _second(holder, ended.reply, task, told)
+        second = await _second(holder, ended.reply, task, told, briefing.database)
         if isinstance(second, NoReply):
             problem = f"second pass: {second.problem}"
             return NoReply(problem, holder.model, second.calls, prompt)
@@ -137,12 +138,16 @@ def _outcome(own: Result | Failure | None) -> str:
 
 
 async def _second(
-    holder: Holder, first: Reply[dict[str, Any]], task: ReviewTask, told: dict[str, str]
+    holder: Holder,
+    first: Reply[dict[str, Any]],
+    task: ReviewTask,
+    told: dict[str, str],
+    database: Database,
 ) -> Reply[dict[str, Any]] | NoReply:
     item, objections = task.item, ""
     if task.objections:
         objections = prompts.render("review/objections", objections=issues_text(task.objections))
-    sql = restyled(item.reference_sql) if item.reference_sql else None
+    sql = restyled(item.reference_sql, database) if item.reference_sql else None
     said = prompts.render(
         "review/verdict",
         reference_sql=prompts.quoted("sql", sql)

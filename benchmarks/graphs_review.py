@@ -81,12 +81,12 @@ async def run(path: Path, runs: Path) -> int:
         seats = tuple(Seat(n, "m", judge) for n in (1, 2, 3))
         fixers = (Seat(1, "f", mend),)
         context = review.Context(book, Ground(database), seats, fixers, gate=nothing)
-        ids = [question.id for question in book.questions]
+        work = [(context, question.id) for question in book.questions]
 
         def step(_: str) -> None:
             sizes.append(sum(file.stat().st_size for file in runs.glob("checkpoints*")))
 
-        await pipeline.review_items(context, runs, ids, panel="bench", rounds=1, step=step)
+        await pipeline.review_items(work, runs, panel="bench", rounds=1, step=step)
         assert all(book.panel(question.item).approved for question in book.questions)
     return max(sizes)
 

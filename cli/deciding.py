@@ -67,8 +67,8 @@ def llm_decide(
         return
     unfrozen(where)
     answers = _answers(owner or [], by, reason)
-    open_ = asyncio.run(_decide(where, freeze, answers, again, budget, quiet=json))
-    _say_decisions(where, json=json)
+    asked, open_ = asyncio.run(_decide(where, freeze, answers, again, budget, quiet=json))
+    _say_decisions(where, asked, json=json)
     if open_:
         print(
             f"not decided: {', '.join(open_)}; the owner decides with --owner ID=OPTION --reason ..."
@@ -103,8 +103,8 @@ async def _decide(
     budget: float | None,
     *,
     quiet: bool,
-) -> list[str]:
-    """Ask what is open; returns the decisions that nobody has decided yet."""
+) -> tuple[list[str], list[str]]:
+    """Ask what is open; returns what was asked, and what nobody has decided yet."""
     from agents.panel import voters
     from cli.evidence import current_evidence
     from cli.progress import progress
@@ -128,7 +128,8 @@ async def _decide(
             )
         open_ = [id for id in asked if id not in settled or (again and id in stale)]
         with progress("deciding", len(open_), quiet=quiet) as step:
-            return await pipeline.decide(context, where.runs, open_, step, answers=answers)
+            waiting = await pipeline.decide(context, where.runs, open_, step, answers=answers)
+        return open_, waiting
 
 
 def _stale(where: Setting, decided: "Decided") -> bool:
@@ -170,8 +171,8 @@ def _known(
             )
 
 
-def _say_decisions(where: Setting, *, json: bool) -> None:
-    """Print how each decision stands: what won, by how many of the seats, and who decided."""
+def _say_decisions(where: Setting, asked: list[str], *, json: bool) -> None:
+    """Print how the decisions asked now stand: what won, by how many of the seats, and every reason."""
     from dataclasses import asdict
 
     from items.questions import load_questions
@@ -182,8 +183,19 @@ def _say_decisions(where: Setting, *, json: bool) -> None:
         print(canonical([asdict(decided) for decided in found]))
         return
     for decided in found:
-        print(f"{decided.id}: {decided.option} ({decided.tally}, by {decided.by})")
-        for vote in decided.votes:
-            print(
-                f"  seat {vote.seat}, ballot {vote.ballot}: {vote.vote or 'no vote'}: {vote.reason}"
-            )
+        if decided.id in asked:
+            print(f"{decided.id}: {decided.option} ({decided.tally}, by {decided.by})")
+            for line in _votes(decided):
+                print(f"  {line}")
+
+
+def _votes(decided: "Decided") -> list[str]:
+    """Return the votes of a decision, equal ones in one line."""
+    seats: dict[tuple[int, str, str], list[str]] = {}
+    for vote in sorted(decided.votes, key=lambda vote: (vote.ballot, vote.seat)):
+        key = (vote.ballot, vote.vote or "no vote", vote.reason)
+        seats.setdefault(key, []).append(str(vote.seat))
+    return [
+        f"ballot {ballot}, seat {' and '.join(who)}: {vote}: {reason}"
+        for (ballot, vote, reason), who in seats.items()
+    ]

@@ -17,8 +17,11 @@ import yaml
 from cli.making import Setting, opened_database
 from registry.reader import FormatError
 
+EMBEDDED_TOKENS_PER_S = 83  # SmolLM2-135M on two cores, the lower of 83-90 measured
+
 if TYPE_CHECKING:
     from graphs.decision import Evidence
+    from models.roster import ModelCard
 
 
 def current_evidence(where: Setting) -> "Evidence":
@@ -76,13 +79,18 @@ def figures(where: Setting) -> dict[str, Any]:
         "unanswerable": hard.get("unanswerable", 0),
         "instances": len(exam.instances()),
         "prompt_tokens": prompt,
-        "candidates": {
-            id: {"output_limit": cards[id].output_limit, "room": cards[id].context - prompt}
-            for id in roster.exam
-        },
+        "candidates": {id: _candidate(cards[id], prompt) for id in roster.exam},
         "reference": roster.reference and asdict(roster.reference),
         "tiers": {name: _of_tier(where, name) for name in task.tiers},
     }
+
+
+def _candidate(card: "ModelCard", prompt: int) -> dict[str, Any]:
+    """Return what a candidate has room and time for."""
+    told: dict[str, Any] = {"output_limit": card.output_limit, "room": card.context - prompt}
+    if card.route.serve == "embedded":
+        told["tokens_per_s"] = EMBEDDED_TOKENS_PER_S
+    return told
 
 
 def _of_tier(where: Setting, tier: str) -> dict[str, int]:

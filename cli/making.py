@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -191,6 +191,23 @@ def limits_of(gateway: "Gateway") -> dict[str, int]:
         id: min(MAX_TOKENS, card.output_limit, card.context // 4)
         for id, card in gateway.cards.items()
     }
+
+
+def voted(where: Setting, key: str) -> Any:
+    """Return what a key of the protocol was decided to be, else what the spec says; None without either."""
+    from items.decisions import load_decisions
+    from items.questions import load_questions
+
+    hard = where.registry / where.task.tiers["hard"].file if "hard" in where.task.tiers else None
+    decided = (
+        {d.id: d.option for d in load_questions(hard).decisions} if hard and hard.exists() else {}
+    )
+    for decision in load_decisions(where.registry):
+        option = decided.get(decision.id)
+        if decision.protocol == key and option is not None:
+            return decision.option(option).value
+    part, _, name = key.partition(".")
+    return getattr(where.task, part, {}).get(name)
 
 
 def models_in(*seats: tuple["Seat", ...]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The making of a text2sql task: write, check, review, fix, decide, freeze, and look at it all."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -19,12 +20,15 @@ from cli.making import (
     setting,
     single_model,
     unfrozen,
+    voted,
 )
 from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
 
 if TYPE_CHECKING:
     from cli.making import Bench
+    from graphs.review import Context
     from graphs.workbook import Workbook
+    from items.trials import Trial
 
 app = typer.Typer(help="Write, check, review, fix, vote on and freeze the items of a task.")
 app.command("check")(check)
@@ -34,6 +38,27 @@ app.command("show")(showing.show)
 app.command("status")(showing.status)
 
 ROUNDS = 2
+RETEST = 0.05  # of items, judged twice by every model
+CatchOption = Annotated[
+    int,
+    typer.Option(
+        "--catch", min=0, help="Catch trials: N items with a seeded error among the rest."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a review is to do: fix rounds, trials, and whether to drop what they do not bring home."""
+
+    rounds: int = 0
+    catch: int = 0
+    drop: bool = False
+
+    @property
+    def command(self) -> str:
+        """Return what the ledger calls it."""
+        return "fix" if self.rounds else "review"
 
 
 @app.command("hard-generate")
@@ -63,6 +88,7 @@ def hard_generate(
 
 @app.command("hard-review")
 def hard_review(
+    catch: CatchOption = 0,
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
     budget: BudgetOption = None,
@@ -74,14 +100,15 @@ def hard_review(
     """Bring the hard file before the panel, with the rules on abstention (S4-005).
 
     Each of the three seats answers the question itself before it sees the reference. Nothing is
-    mended here; `llm-fix` does that. Example: benchtoward text2sql hard-review --roster source
+    mended here; `llm-fix` does that. Example: benchtoward text2sql hard-review --roster source --catch 20
     """
     where = setting(registry, runs, data, task, "hard", roster)
-    _review(where, rounds=0, drop=False, budget=budget, json=json)
+    _review(where, Work(catch=catch), budget, json=json)
 
 
 @app.command("llm-review")
 def llm_review(
+    catch: CatchOption = 0,
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
     budget: BudgetOption = None,
@@ -95,7 +122,7 @@ def llm_review(
     Example: benchtoward text2sql llm-review --roster source
     """
     where = setting(registry, runs, data, task, "easy", roster)
-    _review(where, rounds=0, drop=False, budget=budget, json=json)
+    _review(where, Work(catch=catch), budget, json=json)
 
 
 @app.command("llm-fix")
@@ -120,7 +147,7 @@ def llm_fix(
     for tier in _tiers(registry, task):
         where = setting(registry, runs, data, task, tier, roster)
         if where.path.exists():
-            _review(where, rounds=rounds, drop=not keep, budget=budget, json=json)
+            _review(where, Work(rounds=rounds, drop=not keep), budget, json=json)
 
 
 async def _generate(
@@ -149,37 +176,60 @@ async def _generate(
         }
 
 
-def _review(where: Setting, *, rounds: int, drop: bool, budget: float | None, json: bool) -> None:
+def _review(where: Setting, work: Work, budget: float | None, *, json: bool) -> None:
     import asyncio
 
     unfrozen(where)
-    told = asyncio.run(_reviewed(where, rounds, drop, budget, quiet=json))
+    told = asyncio.run(_reviewed(where, work, budget, quiet=json))
     _say(told, json=json)
     if told["no_verdict"]:
         raise typer.Exit(1)
 
 
 async def _reviewed(
-    where: Setting, rounds: int, drop: bool, budget: float | None, *, quiet: bool
+    where: Setting, work: Work, budget: float | None, *, quiet: bool
 ) -> dict[str, Any]:
+    from contextlib import ExitStack
+    from random import Random
+
     from cli.progress import progress
     from graphs import pipeline, review
+    from graphs.trials import trial_events
 
-    roster = where.roster
-    models = models_in(roster.reviewers, roster.fixers if rounds else ())
-    command = f"text2sql {'llm-fix' if rounds else 'review'}"
-    async with bench(where, command, models, budget) as b:
-        context = _panel(b, drop=drop)
-        ids = [q.id for q in b.book.questions if review.open_work(context, q.id, fixing=rounds > 0)]
-        what = f"{'fixing' if rounds else 'reviewing'} {where.tier}"
-        with progress(what, len(ids), quiet=quiet) as step:
-            await pipeline.review_items(
-                context, where.runs, ids, panel=roster.id, rounds=rounds, step=step
-            )
+    roster, fixing = where.roster, work.rounds > 0
+    models = models_in(roster.reviewers, roster.fixers if fixing else ())
+    async with bench(where, f"text2sql {work.command}", models, budget) as b:
+        context = _panel(b, work)
+        with ExitStack() as stack:
+            pairs = [(context, question.id) for question in b.book.questions]
+            caught, trials = _trials(stack, b, context, work.catch)
+            pairs += [(caught, trial.item.id) for trial in trials]
+            pairs = [(c, id) for c, id in pairs if review.open_work(c, id, fixing=fixing)]
+            Random(roster.id).shuffle(pairs)  # noqa: S311  trials among the items
+            with progress(f"{work.command} {where.tier}", len(pairs), quiet=quiet) as step:
+                await pipeline.review_items(
+                    pairs, where.runs, panel=roster.id, rounds=work.rounds, step=step
+                )
+            b.book.write(*trial_events(caught.book, trials))
         return _standing(where, b.book, context)
 
 
-def _panel(b: "Bench", *, drop: bool) -> Any:
+def _trials(
+    stack: Any, b: "Bench", context: "Context", count: int
+) -> tuple["Context", tuple["Trial", ...]]:
+    """Return the review context of the catch trials, and the trials; none when none are asked for."""
+    from dataclasses import replace
+
+    from graphs.trials import open_trials
+
+    if not count:
+        return context, ()
+    runs, ground = b.setting.runs, b.ground
+    book, trials = stack.enter_context(open_trials(runs, b.book, ground, count))
+    return replace(context, book=book), trials[:count]
+
+
+def _panel(b: "Bench", work: Work) -> "Context":
     from agents.panel import fixers, reviewers
     from graphs.review import Context
 
@@ -190,12 +240,13 @@ def _panel(b: "Bench", *, drop: bool) -> Any:
         reviewers(roster.reviewers, b.gateway, b.briefing, b.limits),
         fixers(roster.fixers, b.gateway, b.briefing, b.limits),
         single_model=single_model(roster.reviewers),
-        second_round=bool(b.setting.task.review.get("second_round")),
-        drop=drop,
+        second_round=bool(voted(b.setting, "review.second_round")),
+        retest=RETEST,
+        drop=work.drop,
     )
 
 
-def _standing(where: Setting, book: "Workbook", context: Any) -> dict[str, Any]:
+def _standing(where: Setting, book: "Workbook", context: "Context") -> dict[str, Any]:
     """Return where a tier's items stand after a review."""
     from graphs.review import unheard
 
@@ -206,6 +257,7 @@ def _standing(where: Setting, book: "Workbook", context: Any) -> dict[str, Any]:
     objected = [q.id for q in kept if q.id not in {*approved, *unjudged, *broken}]
     following = "text2sql llm-fix" if objected or broken else "text2sql llm-decide"
     return {
+        "tier": where.tier,
         "file": str(where.path),
         "items": len(kept),
         "approved": len(approved),

@@ -21,9 +21,10 @@ from langgraph.runtime import Runtime
 
 from agents.seats import Author, AuthorSlot, Draft, NoReply
 from graphs.checkpoints import Graph
-from graphs.gate import Gate, findings, lines, through
+from graphs.gate import Gate, findings, lines
 from graphs.workbook import Workbook
 from items.checks import Ground
+from items.checks import check as check_item
 from items.model import Item
 from items.records import content_event, contents
 from registry.events import Event
@@ -54,7 +55,7 @@ class Context:
     authors: tuple[Author, ...]
     slots: dict[str, AuthorSlot]
     attempts: int = ATTEMPTS
-    gate: Gate = through
+    gate: Gate = check_item
 
 
 async def place(state: State, runtime: Runtime[Context]) -> State:

@@ -5,16 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from graphs.workbook import Workbook
-from items.checking import check_items
 from items.checks import Finding, Ground
 from items.model import Item
 
 Gate = Callable[[Item, Ground], Sequence[Finding]]
-
-
-def through(item: Item, ground: Ground) -> Sequence[Finding]:
-    """Return what the rules find, from memory where nothing changed."""
-    return check_items([(item, ground)], lambda _: None)[0].findings
 
 
 async def findings(gate: Gate, item: Item, ground: Ground, book: Workbook) -> Sequence[Finding]:

@@ -33,24 +33,25 @@ async def write_items(context: authoring.Context, runs: Path, step: Step) -> Non
 
 
 async def review_items(
-    context: review.Context, runs: Path, ids: Iterable[str], *, panel: str, rounds: int, step: Step
+    work: Iterable[tuple[review.Context, str]], runs: Path, *, panel: str, rounds: int, step: Step
 ) -> None:
     """Bring items before the panel; `rounds` above 0 also mends what it objects to, so many times.
 
+    work:  each item's id with the context of its file: trials come with a context of their own.
     panel: what names the panel in a thread: another roster's work is another thread.
     """
-    book = context.book
     async with open_checkpoints(runs) as saver:
         graph = review.build(saver)
 
-        async def judge(id: str) -> None:
-            kind = "fix" if rounds else "review"
+        async def judge(piece: tuple[review.Context, str]) -> None:
+            context, id = piece
+            book, kind = context.book, "fix" if rounds else "review"
             start: review.State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
             thread = f"{kind}/{book.path.stem}/{id}/{panel}"
             await drive(graph, thread, start, context, stale=lambda state: _overtaken(book, state))
             step(id)
 
-        await each(ids, judge)
+        await each(work, judge)
 
 
 async def decide(

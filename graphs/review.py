@@ -28,11 +28,13 @@ from langgraph.types import Send
 
 from agents.seats import Fix, Fixer, FixTask, Issue, NoReply, Reviewer, ReviewTask, Verdict
 from graphs.checkpoints import Graph
-from graphs.gate import Gate, findings, lines, through
+from graphs.gate import Gate, findings, lines
 from graphs.workbook import Workbook
 from items.checks import Ground
+from items.checks import check as check_item
 from items.model import Item
 from items.records import content_event, verdict_event
+from registry.canonical import sha256_text
 from registry.events import Event
 
 
@@ -50,12 +52,13 @@ class State(TypedDict, total=False):
 
 
 class Sitting(TypedDict):
-    """What one seat is sent."""
+    """What one seat is sent. `repeat` 1 asks the same content again (test-retest)."""
 
     item_id: str
     item_sha256: str
     round: int
     seat: int
+    repeat: int
     notes: list[str]
 
 
@@ -64,6 +67,7 @@ class Context:
     """What the nodes use and never change.
 
     second_round: after a fix, reviewers see what was said before, without names (decision second_round).
+    retest:       the share of items that every model judges twice.
     drop:         an item that no round is left for is dropped with its reasons; else it waits.
     """
 
@@ -74,7 +78,8 @@ class Context:
     single_model: bool = False
     second_round: bool = False
     drop: bool = False
-    gate: Gate = through
+    retest: float = 0.0
+    gate: Gate = check_item
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
@@ -98,8 +103,12 @@ def after_check(state: State, runtime: Runtime[Context]) -> str | list[Send]:
     """Send the content to the seats that have not judged it, or on."""
     if state["problems"]:
         return "fix" if _round_left(state) else "settle"
-    open_seats = unheard(runtime.context, state["item_id"])
-    return [Send("review", _sitting(state, seat.number)) for seat in open_seats] or "tally"
+    context, id = runtime.context, state["item_id"]
+    asked = [(seat, 0) for seat in unheard(context, id)]
+    asked += [(seat, 1) for seat in untested(context, id)]
+    return [
+        Send("review", _sitting(state, seat.number, repeat)) for seat, repeat in asked
+    ] or "tally"
 
 
 async def review(state: Sitting, runtime: Runtime[Context]) -> State:
@@ -111,6 +120,7 @@ async def review(state: Sitting, runtime: Runtime[Context]) -> State:
         item,
         seat.number,
         state["round"],
+        state["repeat"],
         notes=tuple(state["notes"]),
         objections=_earlier(context, item) if context.second_round else (),
     )
@@ -196,10 +206,29 @@ def unheard(context: Context, item_id: str) -> list[Reviewer]:
     return [seat for seat in context.reviewers if (seat.number, seat.by) not in valid]
 
 
+def untested(context: Context, item_id: str) -> list[Reviewer]:
+    """Return the models' seats that are to judge the item's content a second time and have not yet.
+
+    Which items those are depends on their content alone: the same on every run and for all seats.
+    """
+    item = context.book.item(item_id)
+    if int(sha256_text(f"retest {item.sha256}")[:8], 16) >= context.retest * 2**32:
+        return []
+    done = {
+        (event.body["seat"], event.by)
+        for event in context.book.of(item_id)
+        if event.kind == "verdict" and event.item_sha256 == item.sha256
+        if event.body.get("repeat") and event.body["valid"]
+    }
+    models = [seat for seat in context.reviewers if not seat.by.startswith("rule/")]
+    return [seat for seat in models if (seat.number, seat.by) not in done]
+
+
 def open_work(context: Context, item_id: str, *, fixing: bool) -> bool:
     """Tell whether an item has anything left to do: a seat unheard, or an objection to mend."""
     panel = context.book.panel(context.book.item(item_id))
-    return bool(unheard(context, item_id)) or (fixing and not panel.approved)
+    open_seats = unheard(context, item_id) or untested(context, item_id)
+    return bool(open_seats) or (fixing and not panel.approved)
 
 
 def verdict_of(task: ReviewTask, reply: Verdict | NoReply, *, single_model: bool) -> Event:
@@ -234,12 +263,13 @@ def objections(verdicts: Sequence[Event]) -> tuple[Issue, ...]:
     return tuple(sorted(set(issues), key=lambda i: (i.kind, i.sentence, i.evidence)))
 
 
-def _sitting(state: State, seat: int) -> Sitting:
+def _sitting(state: State, seat: int, repeat: int) -> Sitting:
     return Sitting(
         item_id=state["item_id"],
         item_sha256=state["item_sha256"],
         round=state["round"],
         seat=seat,
+        repeat=repeat,
         notes=state["notes"],
     )
 

@@ -127,7 +127,8 @@ def open_workbook(path: Path) -> Iterator[Workbook]:
             book.render()
 
 
-_SAYS = ("seat", "round", "repeat", "decision", "ballot", "attempt", "valid", "by", "option", "act")
+_SAYS = ("seat", "round", "repeat", "valid", "attempt", "act", "trial_sha256")
+_DECIDES = ("decision", "ballot", "by", "option")
 
 
 def _identity(event: Event) -> tuple[Any, ...]:
@@ -135,5 +136,5 @@ def _identity(event: Event) -> tuple[Any, ...]:
 
     A seat that gave no verdict and gives one later has two events, told apart by `valid`.
     """
-    said = tuple(event.body.get(name) for name in _SAYS)
+    said = tuple(event.body.get(name) for name in (*_SAYS, *_DECIDES))
     return (event.kind, event.item, event.item_sha256, event.by, event.call, *said)

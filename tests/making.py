@@ -12,10 +12,11 @@ from agents.seats import Briefing
 from database.engine import open_database
 from graphs import pipeline, review
 from graphs.workbook import open_workbook
-from items.checks import Ground, check
+from items.checks import Finding, Ground
 from items.model import Item
 from items.questions import Question, QuestionFile, load_questions, save_questions
 from items.rules import basics, unanswerable
+from items.rules.base import Case, Found
 from models.roster import Seat
 from models.scripted import Scripted
 
@@ -107,8 +108,14 @@ def file_of(folder: Path, items=ITEMS, tier="hard") -> Path:
 
 
 def gate(item: Item, ground: Ground):
-    """The source's own rules only: these tests are about who does what, not about the rules."""
-    return check(item, ground, (basics.runs, basics.returns_rows, unanswerable.witness))
+    """Three of the source's own rules: these tests are about who does what, not about the rules."""
+    case = Case(item, ground)
+    return [
+        Finding(rule.name, "problem", found.message)
+        for rule in (basics.runs, basics.returns_rows, unanswerable.witness)
+        for found in rule.look(case)
+        if isinstance(found, Found)
+    ]
 
 
 @contextmanager
@@ -134,9 +141,9 @@ def reviewed(folder: Path, eunomia: Path, scripts, *, items=(COUNT,), rounds=0, 
         file_of(folder, items)
     model = scripts if isinstance(scripts, Scripted) else Scripted(scripts)
     with ready(path, eunomia, model, **options) as context:
-        ids = [item.id for item in items]
+        work = [(context, item.id) for item in items]
         run = pipeline.review_items(
-            context, folder / "runs", ids, panel="test", rounds=rounds, step=lambda _: None
+            work, folder / "runs", panel="test", rounds=rounds, step=lambda _: None
         )
         asyncio.run(run)
     return load_questions(path), model

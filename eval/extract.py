@@ -174,7 +174,7 @@ def _tags_inside(line: str) -> list[int]:
     return [found.start() for found in re.finditer(r"```sql(?![\w-])", line, re.IGNORECASE)]
 
 
-_AROUND = " \t\n*_~`\"'“”‘’«»「」『』《》〈〉()[]{}<>#"
+_AROUND = " \t\n*_`\"'“”‘’«»「」『』《》〈〉()[]{}<>#"
 _FINAL = ".,;:!?。．，、；：！？…"
 
 
@@ -224,6 +224,10 @@ _STATEMENT = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _LINE = re.compile(r"^[ \t]*+(?:select|with)(?![\w$])", re.IGNORECASE | re.MULTILINE)
+_PROSE = re.compile(
+    r"[ \t]*+select(?:[ \t]++(?:the|those|these|each|every|only)[ \t]++[a-z]|[^\n]*:[ \t]*$)",
+    re.IGNORECASE | re.MULTILINE,
+)
 _HEAD = 2_000  # characters within which a WITH must show its AS: keeps many false starts cheap
 
 
@@ -235,7 +239,8 @@ def begins_statement(text: str) -> bool:
 def loose_statement(text: str) -> str | None:
     """Return the statement that stands in a text without a sql block, or None."""
     for line in _LINE.finditer(text):
-        if _STATEMENT.match(text, line.start(), line.start() + _HEAD):
+        end = line.start() + _HEAD
+        if _STATEMENT.match(text, line.start(), end) and not _PROSE.match(text, line.start(), end):
             return statement_end(_until_fence(text[line.start() :])).strip()
     return None
 
@@ -268,10 +273,19 @@ def statement_end(text: str) -> str:
         if hides["end"]:
             return text[: hides.start()]
         at = hides.end()
-        if hides[0] == "/*" or hides[0].startswith("$"):
-            closing = "*/" if hides[0] == "/*" else hides[0]
-            closed = text.find(closing, at)
-            if closed < 0:
-                break
-            at = closed + len(closing)
+        if hides[0] == "/*":
+            at = _comment_end(text, at)
+        elif hides[0].startswith("$"):
+            closed = text.find(hides[0], at)
+            at = closed + len(hides[0]) if closed >= 0 else len(text)
     return text
+
+
+def _comment_end(text: str, at: int) -> int:
+    """Return where a block comment ends: they nest."""
+    depth = 1
+    for mark in re.compile(r"/\*|\*/").finditer(text, at):
+        depth += 1 if mark[0] == "/*" else -1
+        if not depth:
+            return mark.end()
+    return len(text)

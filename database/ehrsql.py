@@ -135,6 +135,8 @@ class SqliteSession:
             refusal = self._table_problem(folded(first or ""), folded(second or ""))
         elif action == sqlite3.SQLITE_FUNCTION:
             refusal = function_problem(folded(second or ""))
+        elif first == "sqlite_master":  # how a table function comes into being
+            refusal = Refusal("no table of the database", "a table function")
         else:
             refusal = Refusal("not one SELECT", _ACTIONS.get(action, f"action {action}"))
         self.refusal = self.refusal or refusal

@@ -33,7 +33,7 @@ WORDS = words("""
     bigint bit blob bool boolean decimal float hugeint int8 int16 int32 int64 int128 smallint tinyint
     ubigint uhugeint uint8 uint16 uint32 uint64 usmallint utinyint uuid
 """)
-_TOKEN = re.compile(r"[A-Za-z_][\w']*|\d[\w.:+-]*|\s+|.", re.DOTALL)
+_TOKEN = re.compile(r"[A-Za-z_]\w*(?:'t\b)?|\d[\w.:+-]*|\s+|.", re.DOTALL)
 _LITERAL = re.compile(r"'(?:[^']|'')*'?|\$(\w*)\$.*?\$\1\$", re.DOTALL)
 _CLASS = re.compile(r"^[A-Z][A-Za-z ]* Error: ")
 _GAP = re.compile(r"…(?:[\s.,:;()\[\]{}\"'/*+<>=%&|@#^~!?…-]*…)?")

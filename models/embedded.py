@@ -40,9 +40,14 @@ def weights() -> Path:
 
 
 class Embedded:
-    """The child process; started on first use, ended with `stop`."""
+    """The child process; started on first use, ended with `stop`.
 
-    def __init__(self) -> None:
+    path:    a GGUF file; the installed package's by default.
+    context: tokens of prompt and answer together.
+    """
+
+    def __init__(self, path: Path | None = None, *, context: int = CONTEXT) -> None:
+        self._path, self._context = path, context
         self._child: asyncio.subprocess.Process | None = None
         self._address = ""
         self._starting = asyncio.Lock()
@@ -58,9 +63,10 @@ class Embedded:
         return self._address
 
     async def _start(self) -> None:
-        path = weights()
+        path = self._path or weights()
         self._child = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "models.embedded", str(path), str(os.getpid()),
+            str(self._context),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL, env=_environment(),
         )  # fmt: skip
@@ -89,7 +95,7 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in kept if name in os.environ}
 
 
-def serve(path: str, parent: int) -> None:
+def serve(path: str, parent: int, context: int) -> None:
     """Serve the weights until the parent dies; prints the address as a line of JSON."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before the line above
@@ -98,7 +104,7 @@ def serve(path: str, parent: int) -> None:
 
     params = xllamacpp.CommonParams()
     params.model.path = path
-    params.n_ctx = CONTEXT
+    params.n_ctx = context
     params.n_parallel = 1
     params.cache_ram_mib = CACHE_MIB
     params.port = 0
@@ -111,4 +117,4 @@ def serve(path: str, parent: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]))
+    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -11,7 +11,7 @@ Parquet holds the same, the request and the attempts as JSON text. A JSONL expor
 import gzip
 import json
 import lzma
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import IO, Any
@@ -35,7 +35,12 @@ def export(ledger: Path, target: Path) -> int:
         return _parquet(ledger, target)
     if not {".jsonl", ".gz", ".xz"} & {target.suffix}:
         raise FormatError(target, None, "name it .jsonl, .jsonl.gz, .jsonl.xz or .parquet")
-    lines = [canonical(call) + "\n" for call in calls(ledger)]
+    return write_calls(calls(ledger), target)
+
+
+def write_calls(made: Iterable[dict[str, Any]], target: Path) -> int:
+    """Write calls, as `calls` yields them, to a JSONL file; returns how many."""
+    lines = [canonical(call) + "\n" for call in made]
     replace(target, _packed("".join(lines).encode(), target.suffix))
     return len(lines)
 

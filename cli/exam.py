@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -20,7 +20,6 @@ from cli.options import (
 if TYPE_CHECKING:
     from eval.exam import Exam
     from eval.rows import Label
-    from eval.score import Run
     from eval.take import Taken
     from eval.text2sql import Text2Sql
 
@@ -64,9 +63,31 @@ def eval_text2sql(
         ),
     ] = False,
     dry_run: DryOption = False,
+    abstain_by: Annotated[
+        Literal["entropy"] | None,
+        typer.Option(
+            help="Also score the run that abstains where a token's entropy is above a threshold."
+        ),
+    ] = None,
+    fit_on: Annotated[
+        str,
+        typer.Option(help="The tier that the threshold is fitted on, to be applied to the other."),
+    ] = "easy",
+    threshold: Annotated[
+        Literal["two_means", "percentile"], typer.Option(help="How the threshold is fitted.")
+    ] = "two_means",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")
+    ] = False,
     budget: Annotated[
         float | None, typer.Option(help="USD that this command may spend; exit 3 before more.")
     ] = None,
+    allow_unknown_cost: Annotated[
+        bool,
+        typer.Option(
+            "--allow-unknown-cost", help="With --budget: also ask where no price is known."
+        ),
+    ] = False,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
     data: DataOption = DATA,
@@ -79,48 +100,31 @@ def eval_text2sql(
     from asyncio import run
 
     from cli.progress import progress
-    from eval.take import Options, chosen, reasons, take
+    from cli.taken import print_plan, show_taken
+    from eval.abstain import Rule
+    from eval.take import Options, chosen, planned, reasons, take
 
-    spending = {"budget_usd": budget, "command": "eval-text2sql"}
-    label: Label = "dry" if dry_run else "exam"
-    options = Options(model, label, limit, reuse or why, predictions, partial, spending)
+    spending = {"budget_usd": budget, "allow_unknown_cost": allow_unknown_cost}
+    options = Options(
+        model,
+        "dry" if dry_run else "exam",
+        limit,
+        reuse or why,
+        predictions,
+        partial,
+        Rule(fit_on, threshold) if abstain_by else None,
+        {**spending, "command": "eval-text2sql"},
+    )
     with opened(registry, data, task, dry_run) as exam:
+        if plan:
+            print_plan(planned(exam, registry, runs, options), json=json)
+            return
         for reason in reasons(exam, registry, runs, options) if why else []:
             print(reason)
         with progress("answering", len(chosen(exam, options)), quiet=json) as step:
             taken = run(take(exam, registry, runs, options, step))
-        show_taken(exam, taken, label, json=json)
+        show_taken(exam, taken, options.label, json=json)
     raise typer.Exit(exit_code(taken))
-
-
-def show_taken(exam: "Exam", taken: "Taken", label: "Label", *, json: bool) -> None:
-    """Print what a sitting did, the run's figures, and where it lies."""
-    from cli.board import board_json, print_board, print_json
-    from eval.leaderboard import board
-
-    shown = board(exam, [taken.run], label=label)
-    done = taken.sitting
-    told = {"asked": done.asked, "kept": done.kept, "reused": done.reused, "failed": done.failed}
-    if taken.predictions:
-        read = taken.predictions
-        told |= {"missing": len(read.missing), "unknown": len(read.unknown)}
-    if json:
-        print_json({"run": str(taken.folder.path), **told, **board_json(shown)})
-        return
-    print_board(shown)
-    print(", ".join(f"{name} {count}" for name, count in told.items()) + f"; {taken.folder.path}")
-    for line in open_lines(taken.run):
-        print(line)
-    if done.stopped:
-        print(f"stopped: {done.stopped}")
-
-
-def open_lines(run: "Run") -> list[str]:
-    """Return what a run still lacks, one line a reason."""
-    from collections import Counter
-
-    reasons = Counter(row.reason or row.outcome for row in run.scored if row.open)
-    return [f"open: {count} instances: {reason}" for reason, count in reasons.most_common(5)]
 
 
 def exit_code(taken: "Taken") -> int:

@@ -97,6 +97,7 @@ class Exam(Protocol):
     primary:     the measure that ranks.
     temperature: and `max_tokens` (thinking included): the same for every model (S1-117).
     pins:        what a score names: protocol version, engine version, database fingerprint, items.
+    abstention:  tier -> whether it offers to abstain.
     """
 
     @property
@@ -109,6 +110,8 @@ class Exam(Protocol):
     def preview(self) -> bool: ...
     @property
     def max_tokens(self) -> int: ...
+    @property
+    def abstention(self) -> Mapping[str, bool]: ...
     @property
     def pins(self) -> Mapping[str, Any]: ...
 

@@ -5,16 +5,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from eval.abstain import SUFFIX, Rule, abstain_by_entropy
 from eval.candidates import Candidate, answering, candidate
 from eval.exam import Exam, Instance
+from eval.plan import Plan, plan
 from eval.predictions import Predictions, file_predictions, load_predictions
 from eval.reuse import Why, why
 from eval.rows import Label, RunFolder, run_folder
 from eval.run import Asking, Sitting, Step, addressed, first, lend, sit
 from eval.score import Run, score
+from eval.uncertainty import Threshold
 from models.budget import BudgetError
+from models.call import ModelError
 from models.gateway import RouteDown
 from registry.events import now
+
+LOGPROBS = 20  # likeliest tokens asked for; what routes give at most
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,7 @@ class Options:
     label:       exam, or dry for a dry run (S1-133).
     limit:       only the first questions of each tier; the run stays incomplete.
     reuse:       take answers of earlier runs, dry runs included, to equal requests (S1-022).
+    abstain:     also make the run that abstains by entropy (eval/abstain.py); asks for log-probabilities.
     gateway:     options of models.gateway.open_gateway: budget_usd, replay, command.
     """
 
@@ -33,6 +40,7 @@ class Options:
     reuse: bool = False
     predictions: Path | None = None
     partial: bool = False
+    abstain: Rule | None = None
     gateway: dict[str, Any] = field(default_factory=dict)
 
 
@@ -44,6 +52,7 @@ class Taken:
     run: Run
     sitting: Sitting
     predictions: Predictions | None = None
+    abstaining: tuple[Run, Threshold] | None = None
 
 
 async def take(
@@ -57,14 +66,38 @@ async def take(
     folder = run_folder(runs, options.label, exam.task, options.model)
     if options.predictions:
         return await _from_file(exam, folder, options, options.predictions)
-    who = candidate(exam, registry, options.model)
+    who = _who(exam, registry, folder, options)
     folder.write_header(header(exam, who, options.label))
     earlier = lend(lenders(runs, exam.task, folder)) if options.reuse else {}
     async with answering(exam, who, registry, runs, **options.gateway) as model:
         asking = Asking(model, who.address, earlier, stops=(BudgetError, RouteDown))
         done = await sit(exam, folder, asking, instances=chosen(exam, options), step=step)
     (run,) = await score(exam, folder)
-    return Taken(folder, run, done)
+    made = await _abstaining(exam, folder, runs, options) if options.abstain else None
+    return Taken(folder, run, done, abstaining=made)
+
+
+def _who(exam: Exam, registry: Path, folder: RunFolder, options: Options) -> Candidate:
+    """Return the candidate; a run that began with log-probabilities goes on with them."""
+    begun = folder.header()["address"] if (folder.path / "run.json").exists() else {}
+    logprobs = LOGPROBS if options.abstain else begun.get("logprobs")
+    who = candidate(exam, registry, options.model, logprobs=logprobs)
+    if options.abstain and who.address.get("logprobs") is None:
+        raise ModelError(
+            f"{options.model} returns no log-probabilities (registry/models.yaml, `logprobs` of its route): "
+            "it cannot abstain by entropy"
+        )
+    return who
+
+
+async def _abstaining(
+    exam: Exam, asked: RunFolder, runs: Path, options: Options
+) -> tuple[Run, Threshold]:
+    made = run_folder(runs, options.label, exam.task, options.model + SUFFIX)
+    rule = options.abstain or Rule("")
+    threshold = abstain_by_entropy(exam, asked, made, exam.abstention, rule)
+    (run,) = await score(exam, made)
+    return run, threshold
 
 
 def chosen(exam: Exam, options: Options) -> Sequence[Instance]:
@@ -115,5 +148,12 @@ def lenders(runs: Path, task: str, folder: RunFolder) -> list[RunFolder]:
 def reasons(exam: Exam, registry: Path, runs: Path, options: Options) -> list[Why]:
     """Return for each instance who lends its answer, or which part of the request differs."""
     folder = run_folder(runs, options.label, exam.task, options.model)
-    address = addressed(candidate(exam, registry, options.model).address)
+    address = addressed(_who(exam, registry, folder, options).address)
     return why(exam, chosen(exam, options), address, lenders(runs, exam.task, folder))
+
+
+def planned(exam: Exam, registry: Path, runs: Path, options: Options) -> Plan:
+    """Return what `take` with these options would ask and cost."""
+    folder = run_folder(runs, options.label, exam.task, options.model)
+    who, past = _who(exam, registry, folder, options), lenders(runs, exam.task, folder)
+    return plan(exam, who, registry, runs, folder, chosen(exam, options), past)

@@ -23,6 +23,7 @@ class Toy:
     primary = "both_right"
     preview = True
     max_tokens = 8
+    abstention = {"toy": False}  # noqa: RUF012
 
     def __init__(self, word: str = "say", protocol: int = 1) -> None:
         self.word = word

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from cli.making import Setting, opened_database
+from cli.receipts import write_receipt
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -46,6 +47,9 @@ def freeze_task(where: Setting, *, by: str, yes: bool) -> None:
     body = {"task": spec.task, "asked": not yes, "tiers": _tier_hashes(frozen)}
     if not any(e.kind == "freeze" and e.body == body for e in events["hard"]):
         append(hard, [Event("freeze", by, body)])
+    write_receipt(
+        where.registry, where.runs, frozen
+    )  # first: a kill leaves a draft to freeze again
     save_spec(path, frozen)
     print(f"frozen: {path}")
 

@@ -1,0 +1,335 @@
+"""Verifying a freeze from registry/ alone: does everything follow from what it rests on?
+
+    record   every line of the chain holds, and the receipt's head is one of its lines
+    file     the question file says what the record says, and its items are the pinned ones
+    panel    three valid approvals of the pinned content, each resting on a reply that says so
+    votes    each tally follows from its ballots, each ballot from a reply that says so
+    spec     the spec is the receipt's, and every key that a decision sets has the decided value
+
+With the database at hand `items.freeze.differences` and the references' own results come on top
+(cli/release.py). What does not follow is `broken`; what has no reply to follow from is `unverifiable`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from database.engine import Database
+from database.result import Failure
+from items.decisions import load_decisions
+from items.evidence import Receipt, Reply, evidence_folder, load_receipt, load_replies
+from items.freeze import Now, TierNow, differences
+from items.model import Item
+from items.questions import QuestionFile, load_questions
+from items.records import Approval, approval, contents, decisions, record_of
+from items.spec import Pins, Spec, load_spec, spec_path
+from registry.canonical import canonical, sha256_text
+from registry.events import Event, head, load
+from registry.reader import FormatError
+
+MOST_ROWS = 1_000  # S1-058
+Judge = Callable[[str, Event, Item], str | None]  # tier, verdict, item -> what the rule says again
+Reread = Callable[
+    [Event, list[Reply]], str | None
+]  # what does not follow from the replies, or None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that does not follow, or cannot be told, with the place where it stands."""
+
+    status: Literal["broken", "unverifiable"]
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.where}: {self.what}"
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A frozen task as it lies in registry/, read once."""
+
+    registry: Path
+    task: str
+    reread: Reread = lambda event, replies: None
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The spec. Raises: FormatError."""
+        return load_spec(spec_path(self.registry, self.task))
+
+    @cached_property
+    def pins(self) -> Pins:
+        """The pins. Raises: FormatError for a draft."""
+        if self.spec.pins is None:
+            path = spec_path(self.registry, self.task)
+            raise FormatError(path, None, f"{self.task} is a draft: there is nothing to verify")
+        return self.spec.pins
+
+    @cached_property
+    def receipt(self) -> Receipt | None:
+        """The receipt, if there is one. Raises: FormatError."""
+        return load_receipt(self.registry, self.task)
+
+    @cached_property
+    def replies(self) -> dict[str, Reply]:
+        """Every exported reply by key. Raises: FormatError."""
+        folder = evidence_folder(self.registry, self.task)
+        found: dict[str, Reply] = {}
+        for name in self.receipt.replies if self.receipt else ():
+            found |= load_replies(folder, name)
+        return found
+
+    def path(self, tier: str) -> Path:
+        """Return a tier's question file."""
+        return self.registry / self.spec.tiers[tier].file
+
+    def events(self, tier: str) -> list[Event]:
+        """Return a tier's record up to the receipt's head. Raises: FormatError."""
+        heads = {head.file: head.events for head in self.receipt.records} if self.receipt else {}
+        return self.records[tier][: heads.get(self.path(tier).stem)]
+
+    @cached_property
+    def records(self) -> dict[str, list[Event]]:
+        """The whole records by tier. Raises: FormatError."""
+        return {tier: load(record_of(self.path(tier))) for tier in self.spec.tiers}
+
+    @cached_property
+    def files(self) -> dict[str, QuestionFile]:
+        """The question files by tier. Raises: FormatError."""
+        return {tier: load_questions(self.path(tier)) for tier in self.spec.tiers}
+
+
+Step = Callable[[Frozen], Iterator[Finding]]
+
+
+def verify(frozen: Frozen) -> Iterator[Finding]:
+    """Yield what does not follow, in the order in which one thing rests on another."""
+    try:
+        for step in STEPS:
+            yield from step(frozen)
+    except FormatError as error:
+        yield Finding("broken", f"{error.path}:{error.line or ''}".rstrip(":"), error.problem)
+    except (ValueError, KeyError, TypeError, OSError) as error:  # a file says what it never could
+        yield Finding("broken", frozen.task, f"{type(error).__name__}: {error}")
+
+
+def records(frozen: Frozen) -> Iterator[Finding]:
+    """The heads that receipt and pins name are lines of the records, where they say."""
+    receipt = frozen.receipt
+    heads = {told.file: told for told in receipt.records} if receipt else {}
+    if receipt is None:
+        yield Finding(
+            "unverifiable", frozen.task, "no receipt: the ends of its records are not pinned"
+        )
+    for tier, pinned in frozen.pins.tiers.items():
+        path, events = record_of(frozen.path(tier)), frozen.records[tier]
+        if path.exists() and path.read_bytes() != _written(events):
+            yield Finding("broken", str(path), "there are bytes that no event wrote")
+        lines = [*(event.previous for event in events), head(path)]
+        told = heads.get(frozen.path(tier).stem)
+        if receipt and told is None:
+            yield Finding("broken", str(path), "the receipt does not name this record")
+        if told and (len(events) < told.events or lines[told.events] != told.sha256):
+            yield Finding(
+                "broken", str(path), f"line {told.events} is not the one that the receipt names"
+            )
+        if pinned.record and pinned.record not in lines:
+            yield Finding(
+                "broken", str(path), "the head that the spec pins is no line of this record"
+            )
+
+
+def _written(events: list[Event]) -> bytes:
+    return "".join(canonical(asdict(event)) + "\n" for event in events).encode()
+
+
+def items(frozen: Frozen) -> Iterator[Finding]:
+    """The files hold the pinned items, and the record holds the files' items."""
+    tiers = {}
+    for tier, file in frozen.files.items():
+        pinned = frozen.pins.tiers[tier]
+        tiers[tier] = TierNow(file.kept, file.today, pinned.prompt_sha256, pinned.schema_sha256)
+        recorded = {
+            q.id: q for q in contents(frozen.events(tier)).values() if q.status != "dropped"
+        }
+        for item in file.kept:
+            if item.id not in recorded or recorded[item.id].item != item:
+                yield Finding("broken", f"{tier}/{item.id}", "the record holds another content")
+        for id in recorded.keys() - {item.id for item in file.kept}:
+            yield Finding("broken", f"{tier}/{id}", "the record keeps it, the file does not")
+    pins = frozen.pins
+    now = Now(tiers, pins.protocol, pins.duckdb, pins.database, pins.tables)
+    for difference in differences(frozen.spec, now):
+        yield Finding("broken", str(spec_path(frozen.registry, frozen.task)), difference)
+
+
+def panel(frozen: Frozen) -> Iterator[Finding]:
+    """Every pinned item has three valid approvals, and the replies say so."""
+    if frozen.spec.approval != "panel":
+        return
+    for tier, file in frozen.files.items():
+        events = frozen.events(tier)
+        for item in file.kept:
+            said = approval([e for e in events if e.item == item.id], item)
+            where = f"{tier}/{item.id}"
+            if not said.approved:
+                yield Finding("broken", where, "three valid approvals of this content do not exist")
+            elif said.preview_only and not frozen.spec.preview:
+                yield Finding("broken", where, "a panel for previews froze a task that is none")
+            for event in said.verdicts:
+                yield from _rests(frozen, where, event, item)
+
+
+def votes(frozen: Frozen) -> Iterator[Finding]:
+    """Every tally follows from its ballots, and every ballot from its reply."""
+    for tier in frozen.spec.tiers:
+        events = frozen.events(tier)
+        for event in (e for e in events if e.kind == "decided"):
+            where = f"{tier}: decision {event.body['decision']}"
+            yield from _tally(where, event, _ballots(events, event))
+            for ballot in _ballots(events, event):
+                yield from _rests(frozen, where, ballot, None)
+            yield from _shown(frozen, where, event)
+
+
+def decided(frozen: Frozen) -> Iterator[Finding]:
+    """The spec is the receipt's, and says what was decided."""
+    path = str(spec_path(frozen.registry, frozen.task))
+    if frozen.receipt and frozen.receipt.spec_sha256 != frozen.spec.sha256:
+        yield Finding("broken", path, "the spec is not the one that the receipt names")
+    asked = {decision.id: decision for decision in load_decisions(frozen.registry)}
+    taken = {d.id: d for tier in frozen.spec.tiers for d in decisions(frozen.events(tier))}
+    for setting in frozen.spec.decisions:
+        found = taken.get(setting.decision or "")
+        if setting.by == "unvoted":
+            continue
+        if found is None or found.option is None:
+            yield Finding(
+                "broken", path, f"{setting.key}: no record of decision {setting.decision!r}"
+            )
+        elif setting.by == "panel" and setting.tally != found.tally:
+            yield Finding(
+                "broken", path, f"{setting.key}: {setting.tally}, the record says {found.tally}"
+            )
+        elif found.id in asked and asked[found.id].option(found.option).value != value_of(
+            frozen.spec, setting.key
+        ):
+            yield Finding(
+                "broken", path, f"{setting.key} is not what {found.id} decided ({found.option})"
+            )
+
+
+STEPS: tuple[Step, ...] = (records, items, panel, votes, decided)
+
+
+def value_of(spec: Any, key: str) -> Any:
+    """Return the value under a dotted key of a spec; dataclasses as mappings. Raises: KeyError."""
+    value = spec
+    for name in key.split("."):
+        value = value[name] if isinstance(value, Mapping) else getattr(value, name)
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+
+
+def _rests(frozen: Frozen, where: str, event: Event, item: Item | None) -> Iterator[Finding]:
+    """Say whether an event follows from the replies that it names."""
+    calls = event.body.get("calls") or ([event.call] if event.call else [])
+    who = f"{event.kind} {event.seq} of {event.by}"
+    if not calls:
+        if not event.by.startswith("rule/") and event.body.get("valid"):
+            yield Finding("unverifiable", where, f"{who} names no reply")
+        return
+    replies = [frozen.replies[key] for key in calls if key in frozen.replies]
+    if len(replies) < len(calls):
+        yield Finding("unverifiable", where, f"{who}: its reply is not among the exported ones")
+        return
+    if problem := _of_another(event, replies, item) or frozen.reread(event, replies):
+        yield Finding("broken", where, f"{who}: {problem}")
+
+
+def _of_another(event: Event, replies: list[Reply], item: Item | None) -> str | None:
+    """Say whether the replies are another model's, another seat's, or about another question."""
+    draw = event.body.get("seat", 0) + 100 * event.body.get("repeat", 0)
+    for reply in replies:
+        request = reply["request"]
+        if request["model"] != event.by:
+            return f"the reply is {request['model']}'s"
+        if request["draw"] != draw:
+            return f"the reply was given on seat {request['draw']}"
+        text = "\n".join(message["content"] for message in request["messages"])
+        if item and not (item.question_ko in text and item.question_en in text):
+            return "the reply is about another question"
+    return None
+
+
+def _ballots(events: list[Event], decided: Event) -> list[Event]:
+    """Return the last word of each seat on the ballot that decided."""
+    last: dict[int, Event] = {}
+    for event in events[: decided.seq]:
+        body = event.body
+        if event.kind == "ballot" and not body.get("repeat"):
+            same = (body["decision"], body["ballot"], body["evidence"])
+            if same == (decided.body["decision"], decided.body["ballot"], decided.body["evidence"]):
+                last[body["seat"]] = event
+    return [last[seat] for seat in sorted(last)]
+
+
+def _tally(where: str, decided: Event, ballots: list[Event]) -> Iterator[Finding]:
+    seats = len(ballots)
+    votes = sum(
+        b.body["valid"] is True and b.body["vote"] == decided.body["option"] for b in ballots
+    )
+    if decided.body["tally"] != f"{votes} of {seats}":
+        told = f"the tally is {decided.body['tally']!r}, the ballots give '{votes} of {seats}'"
+        yield Finding("broken", where, told)
+    elif decided.body["by"] == "panel" and 2 * votes <= seats:
+        yield Finding("broken", where, f"{votes} of {seats} votes are no majority of the seats")
+
+
+def _shown(frozen: Frozen, where: str, decided: Event) -> Iterator[Finding]:
+    """The evidence that the voters saw is there, unchanged."""
+    for reference in decided.body.get("evidence", ()):
+        name, _, sha256 = reference.rpartition(" ")
+        path = frozen.registry / name
+        if not path.is_file():
+            yield Finding("unverifiable", where, f"the evidence {name} is missing")
+        elif sha256_text(path.read_text(encoding="utf-8")) != sha256:
+            yield Finding("broken", where, f"the evidence {name} changed after the vote")
+
+
+def runs(frozen: Frozen, database: Database) -> Iterator[Finding]:
+    """Every reference of the frozen task runs and has an answer, on the database at hand."""
+    for tier, file in frozen.files.items():
+        for item in file.kept:
+            outcome = database.run(item.reference_sql) if item.reference_sql else None
+            if isinstance(outcome, Failure):
+                said = f"the reference fails: {outcome.reason}: {outcome.message}"
+                yield Finding("broken", f"{tier}/{item.id}", said)
+            elif outcome is not None and not 1 <= len(outcome.rows) <= MOST_ROWS:
+                yield Finding(
+                    "broken", f"{tier}/{item.id}", f"the reference gives {len(outcome.rows)} rows"
+                )
+
+
+def rule_verdicts(frozen: Frozen, judge: Judge) -> Iterator[Finding]:
+    """Every verdict of a rule is what that rule says again, on the database at hand."""
+    for tier, item, said in panels(frozen):
+        for event in said.verdicts:
+            if not event.by.startswith("rule/"):
+                continue
+            again, where = judge(tier, event, item), f"{tier}/{item.id}"
+            if again is None:
+                yield Finding("unverifiable", where, f"{event.by} is not a rule of this release")
+            elif again != event.body["verdict"]:
+                told = f"{event.by} says {again}, the record {event.body['verdict']}"
+                yield Finding("broken", where, told)
+
+
+def panels(frozen: Frozen) -> Iterator[tuple[str, Item, Approval]]:
+    """Yield every kept item with its tier and what its panel said: for reports."""
+    for tier, file in frozen.files.items():
+        for item in file.kept:
+            yield tier, item, approval(frozen.events(tier), item)

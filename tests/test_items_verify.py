@@ -1,0 +1,287 @@
+"""Verification walks from replies to frozen hashes and names what does not follow."""
+
+import json
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cli.release import _reread
+from items.evidence import Head, Receipt, evidence_folder, load_receipt, save_receipt, save_replies
+from items.freeze import Now, TierNow, freeze
+from items.questions import Question, QuestionFile, load_questions, save_questions
+from items.records import content_event, record_of, verdict_event, write
+from items.spec import Setting, load_spec, save_spec, spec_path
+from items.verify import Frozen, verify
+from registry.canonical import sha256_json, sha256_text
+from registry.events import Event, head, load
+from tests.test_items_freeze import SPEC
+from tests.test_items_questions import ITEM
+
+PANEL = ("acme/a-1b", "blue/b-2b", "core/c-3b")
+OTHER = replace(
+    ITEM, id="hard-002", question_en="How many visits are there?", question_ko="방문은 몇 건인가요?"
+)
+ITEMS = (ITEM, OTHER)
+DECISION = """id: headline_metric
+question: Which score?
+scope: task
+protocol: primary_metric
+options:
+- {id: rs0, text: RS(0), value: rs0}
+- {id: ex, text: EX, value: hard_ex}
+"""
+
+
+def reply(model, seat, asked, said):
+    messages = [{"role": "user", "content": asked}]
+    request = {"model": model, "draw": seat, "messages": messages, "temperature": 0.0}
+    answer = {"text": json.dumps(said), "stop": "stop", "route": "r"}
+    return {"key": sha256_json(request), "request": request, "answer": answer}
+
+
+def judged(item):
+    """The panel's replies to an item, and the verdicts that rest on them."""
+    for seat, model in enumerate(PANEL, 1):
+        asked = f"{item.question_ko}\n{item.question_en}"
+        said = reply(model, seat, asked, {"issues": [], "verdict": "approve"})
+        body = {"seat": seat, "round": 1, "verdict": "approve", "valid": True, "issues": []}
+        yield said, verdict_event(item, model, calls=[said["key"]], **body)
+
+
+def voted(evidence):
+    for seat, model in enumerate(PANEL, 1):
+        option = "rs0" if seat < 3 else "ex"
+        said = reply(model, seat, "Which score?", {"reason": "so", "option": option})
+        body = {"decision": "headline_metric", "ballot": 1, "seat": seat, "valid": True}
+        body |= {"vote": option, "reason": "so", "evidence": [evidence], "calls": [said["key"]]}
+        yield said, Event("ballot", model, body)
+
+
+@pytest.fixture
+def registry(tmp_path):
+    return frozen_registry(tmp_path)
+
+
+def frozen_registry(registry: Path) -> Path:
+    """A registry with one frozen task: two items, three models, one decision, all replies."""
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    questions = tuple(Question.of(item, PANEL[0]) for item in ITEMS)
+    save_questions(path, QuestionFile("demo", "hard", date(2019, 7, 3), questions=questions))
+    folder = evidence_folder(registry, "demo@0")
+    folder.mkdir(parents=True)
+    (folder / "2026-11-30-evidence.yaml").write_text("figures: {}\n")
+    evidence = f"evidence/demo@0/2026-11-30-evidence.yaml {sha256_text('figures: {}' + chr(10))}"
+    (registry / "decisions").mkdir()
+    (registry / "decisions" / "headline_metric.yaml").write_text(DECISION)
+    said = [pair for item in ITEMS for pair in judged(item)] + [*voted(evidence)]
+    decided = {"decision": "headline_metric", "option": "rs0", "tally": "2 of 3", "by": "panel"}
+    decided |= {"ballot": 1, "protocol": "primary_metric", "evidence": [evidence]}
+    drafts = [content_event("draft", item, PANEL[0]) for item in ITEMS]
+    write(path, [*drafts, *(event for _, event in said), Event("decided", "panel", decided)])
+    record = record_of(path)
+    setting = Setting("primary_metric", "panel", "headline_metric", "2 of 3", date(2026, 11, 30))
+    now = Now(
+        {"hard": TierNow(ITEMS, date(2019, 7, 3), "a" * 64, "b" * 64, head(record))},
+        "1",
+        "2.0.1",
+        "c" * 64,
+        {"person": "d" * 64},
+    )
+    spec = freeze(
+        replace(SPEC, decisions=(setting,)),
+        now,
+        {"hard": load(record)},
+        by="owner",
+        on=date(2026, 11, 30),
+    )
+    write(path, [Event("freeze", "owner", {"task": "demo@0"})])
+    names = (save_replies(folder, [reply for reply, _ in said]),)
+    heads = (Head(record.stem, len(load(record)), head(record)),)
+    save_receipt(
+        registry, Receipt("demo@0", spec.sha256, date(2026, 11, 30), "owner", heads, names)
+    )
+    save_spec(spec_path(registry, "demo@0"), spec)
+    return registry
+
+
+def findings(registry):
+    return [str(finding) for finding in verify(Frozen(registry, "demo@0", _reread))]
+
+
+def test_what_was_frozen_follows_from_its_replies(registry):
+    assert findings(registry) == []
+
+
+def test_without_replies_the_panel_is_unverifiable_and_not_broken(registry):
+    receipt = load_receipt(registry, "demo@0")
+    save_receipt(registry, replace(receipt, replies=()))
+    found = findings(registry)
+    assert len(found) == 9  # two items and one decision, three seats each
+    assert all(line.startswith("unverifiable: ") for line in found)
+
+
+def test_missing_replies_that_the_receipt_names_are_broken(registry):
+    for path in evidence_folder(registry, "demo@0").glob("*.jsonl.gz"):
+        path.unlink()
+    assert "the file is missing" in findings(registry)[0]
+
+
+def lied(registry, change):
+    """Rebuild the record with one event changed, its chain, pins and receipt put right again."""
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    record = record_of(path)
+    events = [change(event) for event in load(record)]
+    record.unlink()
+    bare = [replace(event, seq=0, previous="0" * 64) for event in events]
+    write(path, bare)
+    receipt = load_receipt(registry, "demo@0")
+    heads = (Head(record.stem, len(bare), head(record)),)
+    spec = load_spec(spec_path(registry, "demo@0"))
+    tier = replace(spec.pins.tiers["hard"], record="")
+    spec = replace(spec, pins=replace(spec.pins, tiers={"hard": tier}))
+    save_spec(spec_path(registry, "demo@0"), spec)
+    save_receipt(registry, replace(receipt, records=heads, spec_sha256=spec.sha256))
+    return findings(registry)
+
+
+def in_body(kind, seat, **body):
+    def change(event):
+        if (event.kind, event.body.get("seat")) == (kind, seat):
+            return replace(event, body={**event.body, **body})
+        return event
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            in_body("verdict", 2, verdict="revise"),
+            "three valid approvals of this content do not exist",
+        ),
+        (in_body("verdict", 2, valid=False), "three valid approvals of this content do not exist"),
+        (in_body("ballot", 3, vote="rs0"), "the tally is '2 of 3', the ballots give '3 of 3'"),
+        (in_body("ballot", 1, vote="ex"), "the tally is '2 of 3', the ballots give '1 of 3'"),
+        (in_body("decided", None, option="ex"), "the tally is '2 of 3', the ballots give '1 of 3'"),
+    ],
+)
+def test_a_rewritten_record_does_not_follow_even_with_a_whole_chain(registry, change, said):
+    assert any(said in line for line in lied(registry, change))
+
+
+def test_an_approval_that_its_reply_does_not_give_is_found(registry):
+    """The record is whole and approves; the exported reply says revise."""
+    folder = evidence_folder(registry, "demo@0")
+    issue = {"kind": "boundary", "sentence": "The limit is open.", "evidence": ""}
+    replies = [reply for item in ITEMS for reply, _ in judged(item)]
+    replies[0]["answer"]["text"] = json.dumps({"issues": [issue], "verdict": "revise"})
+    name = save_replies(folder, replies)
+    save_receipt(registry, replace(load_receipt(registry, "demo@0"), replies=(name,)))
+    found = findings(registry)
+    assert "the record says 'approve', its reply 'revise'" in found[0]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("model", "zeta/z-9b", "is zeta/z-9b's"),
+        ("draw", 7, "on seat 7"),
+        ("messages", [], "another question"),
+    ],
+)
+def test_a_reply_of_another_seat_or_question_is_no_evidence(registry, field, value, said):
+    def change(event):
+        key = changed["key"]
+        first = event.kind == "verdict" and event.item == ITEM.id and event.body["seat"] == 1
+        return replace(event, body={**event.body, "calls": [key]}) if first else event
+
+    changed = next(judged(ITEM))[0]
+    changed = {**changed, "request": {**changed["request"], field: value}}
+    changed["key"] = sha256_json(changed["request"])
+    replies = [reply for item in ITEMS for reply, _ in judged(item)]
+    name = save_replies(evidence_folder(registry, "demo@0"), [*replies, changed])
+    save_receipt(registry, replace(load_receipt(registry, "demo@0"), replies=(name,)))
+    assert any(said in line for line in lied(registry, change))
+
+
+def test_evidence_that_changed_after_the_vote_is_named(registry):
+    (evidence_folder(registry, "demo@0") / "2026-11-30-evidence.yaml").write_text(
+        "figures: {a: 1}\n"
+    )
+    assert findings(registry) == [
+        "broken: hard: decision headline_metric: the evidence "
+        "evidence/demo@0/2026-11-30-evidence.yaml changed after the vote"
+    ]
+
+
+def test_a_setting_that_was_not_decided_so_is_named(registry):
+    path = spec_path(registry, "demo@0")
+    spec = replace(load_spec(path), primary_metric="hard_ex")
+    save_spec(path, spec)
+    save_receipt(registry, replace(load_receipt(registry, "demo@0"), spec_sha256=spec.sha256))
+    assert findings(registry)[-1].endswith(
+        "primary_metric is not what headline_metric decided (rs0)"
+    )
+
+
+def test_an_item_dropped_from_the_file_is_named(registry):
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    file = load_questions(path)
+    save_questions(path, replace(file, questions=file.questions[:1]))
+    assert "broken: hard/hard-002: the record keeps it, the file does not" in findings(registry)
+
+
+VICTIMS = (
+    "records/demo-hard-v0.jsonl",
+    "evidence",
+    "drafts/demo-hard-v0.yaml",
+    "tasks/demo@0.yaml",
+)
+HASHED = ("question_ko:", "question_en:", "  id: hard", "sha256:", "hard-00")
+
+
+def spans(path: Path, data: bytes) -> list[tuple[int, int]]:
+    """Where a change must be found: the whole of records and replies, the hashed values of YAML."""
+    if path.suffix != ".yaml":
+        return [(0, len(data))]
+    found = []
+    for name in HASHED:
+        start = data.find(name.encode())
+        while start >= 0:
+            begin, end = start + len(name.encode()) + 1, data.find(b"\n", start)
+            if end > begin:
+                found.append((begin, end))
+            start = data.find(name.encode(), end)
+    return found
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    return frozen_registry(tmp_path_factory.mktemp("registry"))
+
+
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(draw=st.data())
+def test_a_flipped_or_deleted_byte_is_always_found(shared, draw):
+    victim = shared / draw.draw(st.sampled_from(VICTIMS), label="file")
+    if victim.is_dir():
+        victim = next(victim.rglob("*.jsonl.gz"))
+    whole = victim.read_bytes()
+    begin, end = draw.draw(st.sampled_from(spans(victim, whole)), label="span")
+    place = draw.draw(st.integers(begin, end - 1), label="place")
+    byte = draw.draw(st.none() | st.integers(0, 255), label="byte")
+    changed = whole[:place] + (b"" if byte is None else bytes([byte])) + whole[place + 1 :]
+    if changed == whole:
+        return
+    try:
+        victim.write_bytes(changed)
+        assert any(line.startswith("broken: ") for line in findings(shared))
+    finally:
+        victim.write_bytes(whole)

@@ -43,6 +43,8 @@ def number_key(value: Any) -> Key:
         return _decimal_key(value)
     if isinstance(value, date):
         return _date_key(value)
+    if isinstance(value, tuple):  # an array is the list of its values
+        return str(list(value))
     return str(value)  # time, interval, UUID, blob, list, struct, map
 
 
@@ -72,8 +74,8 @@ def _text_key(text: str) -> Key:
     try:
         value = float(text)
     except ValueError:
-        day = len(text) == 19 and text.endswith(MIDNIGHT)
-        return text[:10] if day else text
+        moment = text[4:5] == "-" and text[10:11] == " " and text[13:14] == ":"
+        return _moment(text) if moment else text
     if abs(value) >= EXACT_FLOATS and len(text) < MOST_DIGITS and set(text).isdisjoint("eEiI"):
         return _decimal_key(Decimal(text))  # digits are exact; an exponent is how a double prints
     return _float_key(value)
@@ -84,4 +86,11 @@ def _date_key(value: date) -> str:
         return str(value)
     if value.tzinfo is not None:  # the session's zone is UTC: the same moment is the same value
         value = value.astimezone(UTC).replace(tzinfo=None)
-    return str(value).removesuffix(MIDNIGHT)
+    return _moment(str(value))
+
+
+def _moment(text: str) -> str:
+    """Return a moment without what says nothing: the last zeros of a fraction, and midnight."""
+    if text[19:20] == ".":
+        text = text.rstrip("0").rstrip(".")
+    return text.removesuffix(MIDNIGHT)

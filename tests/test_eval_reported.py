@@ -131,3 +131,45 @@ def test_no_case_is_forgotten():
         if case["area"] in ("comparison", "abstention") and case not in COMPARED
     }
     assert {id for id in wanted if f'"{id}"' not in here} == set()
+
+
+AS_THE_ENGINE_GIVES_THEM = [
+    ("1::HUGEINT", "1.0", True),
+    (
+        "170141183460469231731687303715884105727::HUGEINT",
+        "170141183460469231731687303715884105726",
+        False,
+    ),
+    ("1.5::DECIMAL(38, 10)", "1.5::DOUBLE", True),
+    ("0.1::FLOAT", "0.1::DOUBLE", True),
+    ("sum(0.1::DOUBLE)", "'0.1'", True),
+    ("0.0005::DECIMAL(10, 4)", "0.0005::DOUBLE", True),
+    ("'nan'::DOUBLE", "'nan'::FLOAT", True),
+    ("DATE '2020-01-01'", "TIMESTAMP '2020-01-01 00:00:00'", True),
+    ("DATE '2020-01-01' + INTERVAL 1 DAY", "DATE '2020-01-02'", True),
+    ("TIMESTAMPTZ '2020-01-01 09:00:00+09'", "TIMESTAMP '2020-01-01 00:00:00'", True),
+    (
+        "TIMESTAMP '2020-01-01 08:00:00.5'",
+        "CAST(TIMESTAMP '2020-01-01 08:00:00.5' AS VARCHAR)",
+        True,
+    ),
+    ("year(DATE '2020-01-01')", "strftime(DATE '2020-01-01', '%Y')", True),
+    ("strftime(DATE '2020-01-01', '%m')", "'1'", False),
+    ("INTERVAL 48 HOUR", "INTERVAL 2 DAY", True),
+    ("DATE '2020-01-03' - DATE '2020-01-01'", "2", True),
+    ("[1, 2]", "array_value(1, 2)", True),
+    ("[1, 2]", "[2, 1]", False),
+    ("{'a': 1}", "MAP {'a': 1}", True),
+    ("'a'::ENUM('a', 'b')", "'a'", True),
+    ("uuid '00000000-0000-0000-0000-000000000005'", "'00000000-0000-0000-0000-000000000005'", True),
+    ("'ab'::BLOB", "'ab'", False),
+    ("3 > 2", "1", True),
+    ("count(*) > 5", "'true'", False),
+    ("NULL", "''", False),
+]
+
+
+@pytest.mark.parametrize(("left", "right", "same"), AS_THE_ENGINE_GIVES_THEM)
+def test_values_compare_as_the_engine_gives_them(database, left, right, same):
+    ours, theirs = (database.run(f"SELECT {one} AS v FROM (SELECT 1)") for one in (left, right))
+    assert results_match(ours, theirs, ordered=False) is same

@@ -1,11 +1,10 @@
 """How runs and their figures are printed: a table for people, plain values for programs."""
 
 import json
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from eval.leaderboard import Board, Entry
+    from eval.leaderboard import Board
     from eval.statistics import Figure
 
 SHOWN = ("rs0", "ex", "rs5", "rsN")
@@ -15,28 +14,6 @@ TITLES = {"rs0": "RS(0)", "rs5": "RS(5)", "rs10": "RS(10)", "rsN": "RS(N)", "ex"
 def print_json(value: Any) -> None:
     """Print one JSON document."""
     print(json.dumps(value, ensure_ascii=False, indent=1))
-
-
-def board_json(board: "Board") -> dict[str, Any]:
-    """Return a board as JSON-like values; figures by `<tier>_<metric>`."""
-    return {
-        "task": board.task,
-        "label": board.label,
-        "primary_metric": board.primary,
-        "preview": board.preview,
-        "pins": dict(board.pins),
-        "entries": [entry_json(entry) for entry in board.entries],
-        "pairs": [asdict(pair) for pair in board.pairs],
-        "groups": [list(group) for group in board.groups],
-        "smallest_difference": board.smallest,
-    }
-
-
-def entry_json(entry: "Entry") -> dict[str, Any]:
-    """Return one run of a board as JSON-like values."""
-    value = asdict(entry)
-    value["figures"] = {f"{tier}_{name}": asdict(f) for (tier, name), f in entry.figures.items()}
-    return value
 
 
 def print_board(board: "Board") -> None:

@@ -147,8 +147,8 @@ def score(
     """
     from asyncio import run
 
-    from cli.board import board_json, print_board, print_json
-    from eval.leaderboard import board
+    from cli.board import print_board, print_json
+    from eval.leaderboard import board, board_json
     from eval.rows import run_folders
     from eval.score import refuse_other_protocol
     from eval.score import score as score_runs
@@ -198,6 +198,10 @@ def rescore(
 
 def leaderboard(
     task: TaskOption = None,
+    publish: Annotated[
+        bool,
+        typer.Option("--publish", help="Write it and the replies it rests on into the registry."),
+    ] = False,
     dry_run: DryOption = False,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
@@ -206,13 +210,14 @@ def leaderboard(
 ) -> None:
     """Rank the runs on a task, with 95% intervals. A run whose score is stale is scored again.
 
-    Example: benchtoward leaderboard --task eunomia-text2sql@0
+    Example: benchtoward leaderboard --task eunomia-text2sql@0 --publish
     """
     from asyncio import run
 
-    from cli.board import board_json, print_board, print_json
-    from eval.leaderboard import board
+    from cli.board import print_board, print_json
+    from eval.leaderboard import board, board_json
     from eval.makers import makers
+    from eval.published import publish as write
     from eval.rows import run_folders
     from eval.score import load_or_score
 
@@ -221,12 +226,17 @@ def leaderboard(
         folders = run_folders(runs, label, exam.task)
         scored = run(load_or_score(exam, folders))
         shown = board(exam, scored, label=label, makers=makers(registry, exam.task))
+        written = (
+            [write(registry, exam, shown, list(zip(scored, folders, strict=True)))]
+            if publish
+            else []
+        )
     if json:
         print_json(board_json(shown))
         return
     print_board(shown)
-    for folder in folders:
-        print(f"written in {folder.path}")
+    for path in (*(folder.path for folder in folders), *written):
+        print(f"written in {path}")
 
 
 def prompt(

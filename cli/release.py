@@ -125,6 +125,8 @@ def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
     database = data / f"{frozen.spec.dataset}.duckdb"
     if not any(f.status == "broken" for f in found):
         found += _on_database(frozen, database)
+    if not any(f.status == "broken" for f in found):
+        found += _published(frozen, database)
     broken = [f for f in found if f.status == "broken"]
     told: dict[str, Any] = {"task": task, "spec_sha256": frozen.spec.sha256}
     told |= {"findings": [str(finding) for finding in found], "broken": len(broken)}
@@ -165,6 +167,33 @@ def _on_database(frozen: "Frozen", path: Path) -> "list[Finding]":
         except FormatError as error:
             return [Finding("broken", str(error.path), error.problem)]
         return [*runs(frozen, database), *rule_verdicts(frozen, _judge(frozen, database))]
+
+
+def _published(frozen: "Frozen", path: Path) -> "list[Finding]":
+    """Return what does not follow in the task's published leaderboard; nothing where there is none."""
+    from asyncio import run
+
+    from database.engine import open_database
+    from eval.published import check_published, results_path
+    from eval.spec import open_task, read_task
+    from eval.text2sql import Text2Sql
+    from items.verify import Finding
+
+    where = results_path(frozen.registry, frozen.task)
+    if not where.exists():
+        return []
+    if path.exists():
+        with open_database(path, workers=2) as database:
+            exam = Text2Sql(open_task(frozen.registry, frozen.task, database))
+            said = run(check_published(frozen.registry, exam, database=True))
+    else:
+        exam = Text2Sql(read_task(frozen.registry, frozen.task))
+        said = run(check_published(frozen.registry, exam, database=False))
+    weak = ": unverifiable"
+    return [
+        Finding("unverifiable" if line.endswith(weak) else "broken", str(where), line)
+        for line in said
+    ]
 
 
 def _judge(frozen: "Frozen", database: Any) -> Any:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 def show_taken(exam: "Exam", taken: "Taken", label: "Label", *, json: bool) -> None:
     """Print what a sitting did, the run's figures, and where it lies."""
-    from cli.board import board_json, print_board, print_json
-    from eval.leaderboard import board
+    from cli.board import print_board, print_json
+    from eval.leaderboard import board, board_json
 
     also = [taken.abstaining[0]] if taken.abstaining else []
     shown = board(exam, [taken.run, *also], label=label)

@@ -7,7 +7,7 @@ items of the task is marked (S1-047). Equal values share a rank.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
@@ -162,3 +162,25 @@ def _ranked(exam: Exam, entries: Sequence[Entry]) -> list[Entry]:
         )
         ranked.append(Entry(**{**vars(entry), "rank": above + 1}))
     return ranked
+
+
+def board_json(board: Board) -> dict[str, Any]:
+    """Return a board as JSON-like values; figures by `<tier>_<metric>`."""
+    return {
+        "task": board.task,
+        "label": board.label,
+        "primary_metric": board.primary,
+        "preview": board.preview,
+        "pins": dict(board.pins),
+        "entries": [entry_json(entry) for entry in board.entries],
+        "pairs": [asdict(pair) for pair in board.pairs],
+        "groups": [list(group) for group in board.groups],
+        "smallest_difference": board.smallest,
+    }
+
+
+def entry_json(entry: Entry) -> dict[str, Any]:
+    """Return one run of a board as JSON-like values."""
+    value = asdict(entry)
+    value["figures"] = {f"{tier}_{name}": asdict(f) for (tier, name), f in entry.figures.items()}
+    return value

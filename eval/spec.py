@@ -46,11 +46,11 @@ class Tier:
 
 @dataclass(frozen=True)
 class Task:
-    """A task with everything a kind of exam needs."""
+    """A task with everything a kind of exam needs; without a database nothing can be asked or run."""
 
     spec: Spec
     tiers: dict[str, Tier]
-    database: Database
+    database: Database | None
     now: Now
 
     @property
@@ -102,6 +102,32 @@ def open_task(
     if spec.pins is not None and not (other_protocol and _only_protocol(spec, task.now)):
         verify_pins(spec, task.now, path)
     return task
+
+
+def read_task(registry: Path, name: str) -> Task:
+    """Return a frozen task without its database: its items, and the pins in place of what it cannot see.
+
+    Raises: FormatError (a draft; an item that is not the pinned one), OSError.
+    """
+    path = spec_path(registry, name)
+    spec = load_spec(path)
+    if spec.pins is None:
+        raise FormatError(
+            path, None, f"{spec.task} is a draft; only a frozen task can be read alone"
+        )
+    tiers = {}
+    for key, pinned in spec.pins.tiers.items():
+        file = load_questions(registry / spec.tiers[key].file)
+        now = TierNow(
+            file.kept, file.today, pinned.prompt_sha256, pinned.schema_sha256, pinned.record
+        )
+        authors = {question.id: question.author for question in file.questions}
+        tiers[key] = Tier(key, spec.tiers[key].abstention, file.kept, "", "", "", now, authors)
+    pins = spec.pins
+    nows = {key: tier.now for key, tier in tiers.items()}
+    now_ = Now(nows, pins.protocol, pins.duckdb, pins.database, pins.tables)
+    verify_pins(spec, now_, path)
+    return Task(spec, tiers, None, now_)
 
 
 def _only_protocol(spec: Spec, now: Now) -> bool:

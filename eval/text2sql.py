@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import prompts
+from database.engine import Database, QueryError
 from eval.baselines import CONSTANT_QUERY, ORACLE, PRIOR, Constant, Known, fenced
 from eval.exam import Instance, Measure, Prediction, Scored
 from eval.metrics import measures
@@ -39,13 +40,24 @@ class Text2Sql:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self.spec, self.database = task.spec, task.database
+        self.spec = task.spec
         self.task = task.spec.task
         self.primary = task.spec.primary_metric
         self.preview = task.spec.preview
         self.max_tokens = task.spec.request.max_tokens
-        self.judge = Judge(task.database)
         self.abstention = {name: tier.abstention for name, tier in task.tiers.items()}
+
+    @property
+    def database(self) -> Database:
+        """Return the task's database. Raises: QueryError when the task was opened without it."""
+        if self._task.database is None:
+            raise QueryError(f"{self.task} was opened without its database")
+        return self._task.database
+
+    @cached_property
+    def judge(self) -> Judge:
+        """Return what runs and compares on the task's database."""
+        return Judge(self.database)
 
     @cached_property
     def asked(self) -> dict[str, Asked]:

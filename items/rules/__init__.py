@@ -12,6 +12,8 @@ ties.py       LIMIT, row numbers and arg_max that pick one of several equal rows
 counting.py   people counted as rows, fan-out joins, counts of a CASE, names merged
 values.py     constants absent from their column, dead columns, text as number, division
 concepts.py   concepts that do not exist, are not the question's, or lack their descendants
+joins.py      sources joined to nothing, ids of different things, ancestors for descendants
+limits.py     more than and at least, before and until, the five most
 nulls.py      NOT IN, open ends, averages over missing values, outer joins undone
 time.py       boundaries, ages, lengths of stay, midnights, the tier's today
 shape.py      yes/no, aggregates, AND and OR, order, rounding, columns

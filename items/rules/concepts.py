@@ -16,6 +16,24 @@ EMPTY_WORDS = {
     "without", "unspecified", "disorder", "disease", "finding", "product", "oral", "tablet", "mg", "ml",
     "hr", "due", "nos",
 }  # fmt: skip
+FIXED: tuple[dict[int, tuple[str, str]], ...] = (  # what OMOP calls the same everywhere
+    {
+        8532: (r"females?\b|wom[ae]n\b|girls?\b", "여성|여자|여아"),
+        8507: (r"males?\b|m[ae]n\b|boys?\b", "남성|남자|남아"),
+    },
+    {
+        9201: (r"inpatients?\b|hospitali[sz]\w+|admissions?\b|admitted\b", "입원"),
+        9202: (r"outpatients?\b|ambulatory\b", "외래"),
+        9203: (r"emergency\b", "응급"),
+    },
+)
+NAMES = {
+    8532: "women",
+    8507: "men",
+    9201: "inpatient",
+    9202: "outpatient",
+    9203: "emergency visits",
+}
 ENOUGH = 0.75  # of a concept's words stand in the question, one after the other
 
 
@@ -70,6 +88,25 @@ def descendants(case: Case) -> Iterator[Found | str]:
             yield Found(
                 f"{names[0]!r} ({id}) has descendants with {below:,} rows; the question wants every kind",
                 evidence=f"itself {own:,} rows; join concept_ancestor",
+            )
+
+
+@rule("problem", source="OMOP standard concepts; swapped sexes and visit kinds in generated SQL")
+def fixed_concepts(case: Case) -> Iterator[Found | str]:
+    """Women are 8532 and men 8507; inpatient 9201, outpatient 9202 and emergency visits 9203."""
+    have = {value for _, _, value, _ in equalities(case) if isinstance(value, int)}
+    for kinds in FIXED:
+        said = {
+            id
+            for id, (english, korean) in kinds.items()
+            if case.wording.says(english, korean=korean)
+        }
+        used = have & set(kinds)
+        yield f"said {sorted(said)}, used {sorted(used)}"
+        if len(said) == 1 and len(used) == 1 and said != used:
+            (right,), (wrong,) = said, used
+            yield Found(
+                f"the question speaks of {NAMES[right]} ({right}); the query has {NAMES[wrong]} ({wrong})"
             )
 
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.sql import DIALECT, Part, Query, bare, conjuncts, literal
-from items.rules.wording import KINDS, PEOPLE, RECORDS, VISITS, words
+from items.rules.wording import DIFFERENT, KINDS, PEOPLE, RECORDS, VISITS, words
 
 ID_OF = {"person": "person_id", "visit": "visit_occurrence_id"}
 SUMS = (exp.Sum, exp.Avg, exp.Stddev, exp.StddevSamp, exp.Variance, exp.Median)
@@ -33,6 +33,38 @@ def counted_thing(case: Case) -> Iterator[Found | str]:
                 f"COUNT(DISTINCT {column.sql(DIALECT)})",
                 evidence=case.told(other),
             )
+
+
+@rule("problem", source="glee4810/EHRSQL CHANGELOG 1.5.0; BIRD: COUNT without DISTINCT in HAVING")
+def repeats_counted(case: Case) -> Iterator[Found | str]:
+    """At least two different drugs is HAVING COUNT(DISTINCT drug), not two records."""
+    if case.query is None:
+        return
+    kinds = [
+        id
+        for id, nouns in KINDS.items()
+        if case.wording.says(rf"{DIFFERENT}\s+(?:{'|'.join(nouns)})\b")
+    ]
+    kinds += (
+        ["visit_occurrence_id"]
+        if case.wording.says(rf"{DIFFERENT}\s+(?:{'|'.join(VISITS)})\b")
+        else []
+    )
+    for part in case.query.parts:
+        having = part.select.args.get("having")
+        for count in having.find_all(exp.Count) if having else ():
+            for id in kinds:
+                column = _source_of(case, part, id)
+                yield f"{count.sql(DIALECT)} for {id}"
+                if column is None or isinstance(count.this, exp.Distinct):
+                    continue
+                other = case.changed(case.query.exchanged(count, _distinct(count, column)))
+                if other is not None:
+                    yield Found(
+                        f"HAVING {count.sql(DIALECT)} counts records; the question wants different "
+                        f"{id.removesuffix('_concept_id').removesuffix('_id')}s",
+                        evidence=case.told(other),
+                    )
 
 
 @rule("warning", source="glee4810/EHRSQL CHANGELOG 1.5.0 (the reverse slip)")

@@ -23,6 +23,7 @@ AGGREGATES = {  # what is asked for, and what computes it
 ENDS = (exp.Max, exp.Min, exp.Median, exp.Mode, exp.Sum)
 HIGHEST = r"highest|largest|maximum|greatest|biggest|longest"
 LOWEST = r"lowest|smallest|minimum|shortest|fewest"
+LATEST, EARLIEST = r"latest|most recent\b", r"earliest"
 
 
 @rule("problem", source="bird-bench/mini_dev#45 (question 271)")
@@ -54,10 +55,12 @@ def asked_aggregate(case: Case) -> Iterator[Found | str]:
     for asked, other, right, wrong in (
         (HIGHEST, LOWEST, exp.Max, exp.Min),
         (LOWEST, HIGHEST, exp.Min, exp.Max),
+        (LATEST, EARLIEST, exp.Max, exp.Min),
+        (EARLIEST, LATEST, exp.Min, exp.Max),
     ):
         if case.wording.says(asked) and not case.wording.says(other):
             yield f"asks for the {asked.split('|')[0]}"
-            falls = asked == HIGHEST
+            falls = right is exp.Max
             orders = [bool(o.args.get("desc")) == falls for o in tree.find_all(exp.Ordered)]
             computed = tree.find(right, exp.ArgMax if falls else exp.ArgMin)
             if tree.find(wrong) and computed is None and not any(orders):
@@ -126,6 +129,65 @@ def rounding_said(case: Case) -> Iterator[Found | str]:
         yield Found(f"the question wants {wanted} decimals; the query does not round")
 
 
+@rule("warning", source="reported for BIRD: a fraction where a percentage is asked")
+def percent_scale(case: Case) -> Iterator[Found | str]:
+    """A percentage goes from 0 to 100."""
+    asked = case.wording.says(r"percent(?:age)?\b", korean="퍼센트|백분율")
+    if case.rows is None or case.query is None or not asked:
+        return
+    hundred = any(
+        str(node.this).startswith("100") for node in case.query.tree.find_all(exp.Literal)
+    )
+    for place, name in enumerate(case.rows.columns):
+        cells = [row[place] for row in case.rows.rows if isinstance(row[place], float)]
+        yield f"{name}: {cells[:3]}"
+        if cells and not hundred and all(0 <= cell <= 1 for cell in cells):
+            yield Found(f"{name} is a fraction; the question asks for a percentage")
+
+
+@rule("warning", source="arXiv 2601.08778 (error class E1): a mean of means weighs groups alike")
+def mean_of_means(case: Case) -> Iterator[Found | str]:
+    """A mean of group means is not the mean."""
+    if case.query is None or case.wording.says(
+        r"(?:mean|average) of (?:the )?(?:\w+ )?(?:means|averages)"
+    ):
+        return
+    for part in case.query.parts:
+        for outer in part.own(exp.Avg):
+            made = case.query.derived(part, outer.this)
+            if made is None or not isinstance(made[1], exp.Avg):
+                continue
+            yield f"{outer.sql(DIALECT)} of {made[1].sql(DIALECT)}"
+            means = case.ask(case.query.body(part, [outer.sql(DIALECT)]))
+            whole = case.ask(case.query.body(made[0], [made[1].sql(DIALECT)]))
+            if means and whole and _far(means[0][0], whole[0][0]) and not case.wording.each_of_all:
+                yield Found(
+                    "a mean of group means weighs small groups like large ones",
+                    evidence=f"the mean of means is {means[0][0]}, the mean {whole[0][0]}",
+                )
+
+
+@rule("warning", source="reported for generated SQL: CASE with a gap")
+def grouped_gap(case: Case) -> Iterator[Found | str]:
+    """A CASE that makes groups gives every row one: no gap, or an ELSE."""
+    top = case.query.top if case.query else None
+    if top is None or case.rows is None:
+        return
+    for place, output in enumerate(top.select.selects):
+        inner = output.unalias()
+        if (
+            isinstance(inner, exp.Case)
+            and not inner.args.get("default")
+            and not inner.find(exp.AggFunc)
+        ):
+            empty = sum(1 for row in case.rows.rows if row[place] is None)
+            yield f"{output.alias_or_name}: {empty} rows in no group"
+            if empty:
+                yield Found(
+                    f"{output.alias_or_name} is NULL where no WHEN holds: the groups have a gap"
+                )
+
+
 @rule("warning", source="arXiv 2601.08778 (answer shape)")
 def columns_asked(case: Case) -> Iterator[Found | str]:
     """A question for one number is answered by one column."""
@@ -166,3 +228,8 @@ def _shown_value(node: exp.Round) -> bool:
 def _has_fractions(case: Case) -> bool:
     cells = [cell for row in (case.rows.rows if case.rows else ()) for cell in row]
     return any(isinstance(cell, float) and round(cell, 3) != round(cell) for cell in cells)
+
+
+def _far(one: object, other: object) -> bool:
+    numbers = isinstance(one, (int, float)) and isinstance(other, (int, float))
+    return numbers and abs(float(str(one)) - float(str(other))) >= 0.0005

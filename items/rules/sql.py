@@ -56,6 +56,11 @@ class Query:
     parts: tuple[Part, ...]
 
     @property
+    def tables(self) -> frozenset[str]:
+        """Return the names that it reads from, lower case, those of CTEs included."""
+        return frozenset(table.name.lower() for table in self.tree.find_all(exp.Table))
+
+    @property
     def sql(self) -> str:
         """Return the qualified statement as SQL again."""
         return self.tree.sql(DIALECT)

@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from database.result import Failure
 from eval.exam import Measure, Scored
+from eval.format_cost import format_cost
 from eval.metrics import BREAKDOWNS, breakdowns, counts, curve
 from eval.rows import RunFolder
 from eval.score import Run, Sheet, sheets
@@ -72,6 +73,7 @@ async def report(exam: Text2Sql, folder: RunFolder, run: Run) -> str:
         curves=curves(exam, run),
         near=[row for row in run.scored if row.facts.get("near_limit")],
         open=[row for row in run.scored if row.open],
+        cost=await format_cost(exam, folder, run),
         items=by_item(answered),
     )
 

@@ -3,6 +3,7 @@
 import asyncio
 
 from eval.format_cost import format_cost
+from eval.report import report
 from eval.score import score
 from tests.test_eval_abstain import MODEL, answered, exam
 
@@ -29,3 +30,5 @@ def test_format_failures_are_read_once_more_beside_the_score(exam, tmp_path):
     assert cost.lenient[("hard", "rs0")].value == 3 / 4
     assert cost.lenient[("easy", "ex")].value == 0.0
     assert (folder.path / "scored.jsonl").read_bytes() == before
+    page = asyncio.run(report(exam, folder, run))
+    assert "6 answers hold neither SQL nor ABSTAIN by the rule" in page

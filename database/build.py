@@ -34,7 +34,10 @@ def build(
             return path
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as folder:
             beside = (Path(folder) / "new").with_suffix(path.suffix)
-            run_all(beside, statements, source)
+            try:
+                run_all(beside, statements, source)
+            except QueryError as error:
+                raise QueryError(f"{path}: {error}") from None
             beside.replace(path)
     return path
 
@@ -57,7 +60,7 @@ def run_all(path: Path, statements: Iterable[str], source: Path | None) -> None:
             for statement in statements:
                 connection.execute(statement)
         except duckdb.Error as error:
-            raise QueryError(f"{path.name}: {error}\n  in: {statement[:200]}") from None
+            raise QueryError(f"{error}\n  in: {statement[:200]}") from None
 
 
 def _run_all_sqlite(path: Path, statements: Iterable[str], source: Path | None) -> None:
@@ -68,7 +71,7 @@ def _run_all_sqlite(path: Path, statements: Iterable[str], source: Path | None) 
             for statement in statements:
                 connection.execute(statement)
         except sqlite3.Error as error:
-            raise QueryError(f"{path.name}: {error}") from None
+            raise QueryError(str(error)) from None
 
 
 def name(identifier: str) -> str:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 DIGITS = 9
 SHOWN = 3
 ORDERS = {"reversed": "rowid DESC", "shuffled": "(rowid * 2654435761) % 4294967296, rowid"}
+# Groups of a small range of numbers would come in the order of the numbers, wherever their rows lie.
+COPY_SETTINGS = ("perfect_ht_threshold = 0",)
 Row = tuple[Any, ...]
 
 

@@ -10,7 +10,7 @@ Which engine (DuckDB, SQLite) stands behind is read from the file's first bytes;
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from database.build import QueryError
-from database.copies import make_copies
+from database.copies import COPY_SETTINGS, make_copies
 from database.fingerprint import Fingerprint, fingerprint
 from database.gate import unreadable
 from database.result import Failure, Result
@@ -62,10 +62,12 @@ def near_limit(elapsed_s: float, limits: Limits = LIMITS) -> bool:
 class Database(AbstractContextManager["Database"]):
     """An open database and its workers. Thread-safe."""
 
-    def __init__(self, path: Path, limits: Limits, workers: int) -> None:
+    def __init__(
+        self, path: Path, limits: Limits, workers: int, settings: Sequence[str] = ()
+    ) -> None:
         self.path, self.limits = path, limits
         self.engine = engine_of(path)
-        setup = {"engine": self.engine, "path": str(path.resolve())}
+        setup = {"engine": self.engine, "path": str(path.resolve()), "settings": settings}
         self._pool = Pool({**setup, "memory_mb": limits.memory_mb}, workers)
         self._threads = ThreadPoolExecutor(workers, "database")
         self._lock = threading.Lock()
@@ -88,7 +90,8 @@ class Database(AbstractContextManager["Database"]):
             if not self._copies:
                 paths = make_copies(self.path, self.fingerprint.sha256, self.tables)
                 self._copies = {
-                    kind: Database(path, self.limits, 1) for kind, path in paths.items()
+                    kind: Database(path, self.limits, 1, COPY_SETTINGS)
+                    for kind, path in paths.items()
                 }
             return self._copies
 

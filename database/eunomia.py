@@ -24,6 +24,7 @@ from database.build import QueryError, build, literal, name
 from database.cdm import cdm_type
 
 TODAY = date(2019, 7, 3)  # two days after the last event: what "today" means in the questions
+SHA256 = "4dca93fc14df9ce2049f88a43fff4543e6b0bbe128e5a9cc1435d01e6d142de8"  # its fingerprint
 EXPECTED_ROWS = {
     "cdm_source": 1,
     "concept": 442,
@@ -88,15 +89,19 @@ def check(path: Path) -> list[str]:
 
     try:
         with open_database(path) as database:
-            found = {table: rows for table, (rows, _) in database.fingerprint.tables.items()}
+            fingerprint = database.fingerprint
     except QueryError as error:
         return [str(error)]
+    found = {table: rows for table, (rows, _) in fingerprint.tables.items()}
     expected = {table: EXPECTED_ROWS.get(table, 0) for table in TABLES}
-    return [
+    problems = [
         f"table {table} has {found.get(table, 'no')} rows, expected {expected.get(table, 'no table')}"
         for table in sorted(found.keys() | expected.keys())
         if found.get(table) != expected.get(table)
     ]
+    if not problems and fingerprint.sha256 != SHA256:
+        problems = [f"the content's fingerprint is {fingerprint.sha256[:12]}, not {SHA256[:12]}"]
+    return problems
 
 
 def packaged() -> Path:

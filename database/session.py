@@ -3,6 +3,7 @@
 An engine is a class with `tables`, `start`, `fetch` and `close_query`; `Failed` is how it says no.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -66,14 +67,14 @@ def open_session(setup: dict[str, Any]) -> Session:
         from database.ehrsql import SqliteSession
 
         return SqliteSession(Path(setup["path"]), setup["memory_mb"])
-    return DuckSession(Path(setup["path"]), setup["memory_mb"])
+    return DuckSession(Path(setup["path"]), setup["memory_mb"], setup["settings"])
 
 
 class DuckSession:
     """A read-only, locked-down DuckDB. Each query has a connection of its own (a cursor), so that
     nothing a query leaves in its connection is there for the next one."""
 
-    def __init__(self, path: Path, memory_mb: int) -> None:
+    def __init__(self, path: Path, memory_mb: int, settings: Sequence[str] = ()) -> None:
         import duckdb
 
         self.duckdb = duckdb
@@ -86,7 +87,7 @@ class DuckSession:
                     "UNION SELECT view_name FROM duckdb_views() WHERE NOT internal"
                 ).fetchall()
             )
-            for setting in SETTINGS:
+            for setting in (*settings, *SETTINGS):
                 self.connection.execute(f"SET GLOBAL {setting.format(memory_mb=memory_mb)}")
         except duckdb.Error as error:
             raise Failed("error", str(error)) from None

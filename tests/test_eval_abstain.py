@@ -8,6 +8,7 @@ import pytest
 from database.engine import open_database
 from eval.abstain import Rule, abstain_by_entropy
 from eval.candidates import Candidate
+from eval.report import report
 from eval.rows import Row, run_folder, writing
 from eval.run import addressed
 from eval.score import score
@@ -76,6 +77,8 @@ def test_a_query_above_the_threshold_becomes_an_abstention_where_that_is_offered
     }
     assert made.header()["abstain_by"]["tier"] == "easy"
     assert made.header()["model"] == f"{MODEL}+entropy"
+    (run,) = asyncio.run(score(exam, made))
+    assert "abstains above entropy 1.05" in asyncio.run(report(exam, made, run))
 
 
 def test_a_run_without_log_probabilities_is_refused_by_name(exam, tmp_path):

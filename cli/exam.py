@@ -76,6 +76,12 @@ def eval_text2sql(
     threshold: Annotated[
         Literal["two_means", "percentile"], typer.Option(help="How the threshold is fitted.")
     ] = "two_means",
+    neighbours: Annotated[
+        bool,
+        typer.Option(
+            "--neighbours", help="Also run right answers on neighbour databases: which are luck?"
+        ),
+    ] = False,
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")
     ] = False,
@@ -100,7 +106,7 @@ def eval_text2sql(
     from asyncio import run
 
     from cli.progress import progress
-    from cli.taken import print_plan, show_taken
+    from cli.taken import look_for_luck, print_plan, show_taken
     from eval.abstain import Rule
     from eval.take import Options, chosen, planned, reasons, take
 
@@ -123,7 +129,8 @@ def eval_text2sql(
             print(reason)
         with progress("answering", len(chosen(exam, options)), quiet=json) as step:
             taken = run(take(exam, registry, runs, options, step))
-        show_taken(exam, taken, options.label, json=json)
+        lucky = run(look_for_luck(exam, taken, quiet=json)) if neighbours else None
+        show_taken(exam, taken, options.label, lucky, json=json)
     raise typer.Exit(exit_code(taken))
 
 

@@ -4,14 +4,49 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from eval.exam import Exam
+    from eval.neighbours import Neighbours
     from eval.plan import Plan
     from eval.rows import Label
     from eval.score import Run
     from eval.take import Taken
+    from eval.text2sql import Text2Sql
 
 
-def show_taken(exam: "Exam", taken: "Taken", label: "Label", *, json: bool) -> None:
+async def look_for_luck(exam: "Text2Sql", taken: "Taken", *, quiet: bool) -> "Neighbours":
+    """Run a run's right answers on neighbour databases and keep what was found beside it."""
+    from cli.progress import progress
+    from eval.neighbours import on_neighbours, right_by_item, save
+
+    with progress("neighbour of", len(right_by_item(exam, taken.run)), quiet=quiet) as step:
+        found = await on_neighbours(exam, taken.run, step)
+    save(taken.folder.path / "neighbours.jsonl", found)
+    return found
+
+
+def luck_lines(found: "Neighbours") -> list[str]:
+    """Return what the neighbours say of a run; the headline stays as it is."""
+    counts = f"{found.count('holds')} hold, {found.count('luck')} were luck, "
+    counts += f"{found.count('not_told')} not told"
+    lines = [f"on neighbour databases {len(found.answers)} right answers: {counts}"]
+    lines += [
+        f"  {name}: {was.value:.3f}, with lucky answers as wrong {now.value:.3f}"
+        for name, (was, now) in found.figures.items()
+        if was.value is not None and now.value is not None
+    ]
+    return lines + [f"  {a.instance}: {a.reason}" for a in found.answers if a.verdict == "luck"]
+
+
+def show_taken(
+    exam: "Exam",
+    taken: "Taken",
+    label: "Label",
+    lucky: "Neighbours | None" = None,
+    *,
+    json: bool,
+) -> None:
     """Print what a sitting did, the run's figures, and where it lies."""
+    from dataclasses import asdict
+
     from cli.board import print_board, print_json
     from eval.leaderboard import board, board_json
 
@@ -23,11 +58,14 @@ def show_taken(exam: "Exam", taken: "Taken", label: "Label", *, json: bool) -> N
         read = taken.predictions
         told |= {"missing": len(read.missing), "unknown": len(read.unknown)}
     if json:
-        print_json({"run": str(taken.folder.path), **told, **board_json(shown)})
+        more = {"neighbours": asdict(lucky)} if lucky else {}
+        print_json({"run": str(taken.folder.path), **told, **more, **board_json(shown)})
         return
     print_board(shown)
     print(", ".join(f"{name} {count}" for name, count in told.items()) + f"; {taken.folder.path}")
     for line in (*open_lines(taken.run), *near_lines(taken.run)):
+        print(line)
+    for line in luck_lines(lucky) if lucky else ():
         print(line)
     if taken.abstaining:
         fitted = taken.abstaining[1]

@@ -4,6 +4,7 @@
     runs/exam/<slug>@<version>/<model slug>/answers.jsonl  one row a line, appended; the last one counts
     runs/exam/<slug>@<version>/<model slug>/scored.jsonl   what became of each instance (score.py)
     runs/dry/<slug>@<version>/...                          the same for a dry run (S1-133)
+    runs/diagnostic/<slug>@<version>-<limit>/...           with another output limit (S1-116)
 
 A row is found again by the key of its request: a row of another prompt, limit or route is not this
 run's, stays in the file as a diagnosis for `--why`, and is asked again.
@@ -14,7 +15,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -24,7 +25,7 @@ from registry.events import now
 from registry.files import locked, replace
 from registry.reader import FormatError
 
-Label = Literal["exam", "dry"]
+Label = Literal["exam", "dry", "diagnostic"]
 
 
 @dataclass(frozen=True)
@@ -159,9 +160,10 @@ def _answer(value: dict[str, Any]) -> Answer:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    value = asdict(row)
+    value = dict(vars(row))  # asdict copies deeply, which costs more than the writing
     if row.answer:  # defaults are left out; the thinking text is the ledger's
-        kept = {k: v for k, v in value["answer"].items() if v != _DEFAULTS[k] and k != "reasoning"}
+        said = vars(row.answer).items()
+        kept = {k: v for k, v in said if v != _DEFAULTS[k] and k != "reasoning"}
         value["answer"] = {"text": row.answer.text, **kept}
     return value
 

@@ -109,7 +109,7 @@ def _apart(text: str, reasoning: str) -> tuple[str, str]:
     thought, closed, rest = body.partition("</think>")
     if closed and "<think>" not in thought:  # the template wrote the opening tag (S2-018)
         return rest.lstrip(), _joined(reasoning, thought)
-    return text, reasoning
+    return body if reasoning else text, reasoning
 
 
 def _joined(*parts: str) -> str:

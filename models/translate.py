@@ -51,6 +51,9 @@ class Translator:
             )
             if not self._base or not isinstance(self._config, litellm.OpenAIGPTConfig):
                 raise Untranslatable(f"{route.litellm} is not OpenAI-compatible in litellm")
+            # litellm has nothing of its own to translate back: `read_answer` reads the same shape raw
+            plain = litellm.OpenAIGPTConfig.transform_response
+            self._plain = type(self._config).transform_response is plain
             sample = Request(route.name, _SAMPLE, 1, extras="{}")
             self.call(sample)
             self.answer(json.dumps(_REPLY).encode(), sample)
@@ -76,19 +79,21 @@ class Translator:
 
     def answer(self, raw: bytes, request: Request) -> Answer:
         """Return the answer in a reply with status 200. Raises: CallFailed (malformed)."""
-        import httpx
-
-        litellm = library()
         try:
-            reply = self._config.transform_response(
-                self._name, httpx.Response(200, content=raw), litellm.ModelResponse(), _Quiet(),
-                {}, [], {}, {}, None,
-            )  # fmt: skip
+            reply = json.loads(raw) if self._plain else self._translated(raw)
         except Exception as error:  # litellm's own classes share no base
             failure = CallFailed("malformed", f"not a chat completion: {type(error).__name__}")
         else:
             return read_answer(reply, request)
         raise failure
+
+    def _translated(self, raw: bytes) -> Any:
+        import httpx
+
+        return self._config.transform_response(
+            self._name, httpx.Response(200, content=raw), library().ModelResponse(), _Quiet(),
+            {}, [], {}, {}, None,
+        )  # fmt: skip
 
 
 # What `acompletion` is told and a request's body does not hold.

@@ -149,7 +149,7 @@ def test_a_route_that_cannot_be_translated_falls_back_to_litellm():
 
 
 def test_another_release_of_litellm_falls_back_too(monkeypatch):
-    monkeypatch.delattr(library().OpenAIGPTConfig, "transform_response")
+    monkeypatch.delattr(library().OpenAIGPTConfig, "transform_request")
     route = Route(name="r", litellm="openai/m", api_base="http://127.0.0.1:1/v1", lane="bulk")
     assert isinstance(carrier(route, Session()), Hosted)
 

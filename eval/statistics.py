@@ -125,15 +125,14 @@ def interval(value: float | None, resamples: Array) -> Figure:
 def _intervals(sums: Sequence[Sums]) -> list[Figure]:
     """Return the intervals of many measures: those that lose no resample all at once."""
     ratios = np.array([one.ratios for one in sums])
-    whole = np.flatnonzero(~np.isnan(ratios).any(axis=1))
-    found = [
-        None if n in set(whole.tolist()) else interval(s.value, ratios[n])
-        for n, s in enumerate(sums)
+    whole = ~np.isnan(ratios).any(axis=1)
+    bounds = np.full((2, len(sums)), np.nan)
+    if whole.any():
+        bounds[:, whole] = np.percentile(ratios[whole], PERCENTILES, axis=1)
+    return [
+        Figure(one.value, float(low), float(high)) if all_kept else interval(one.value, ratios[n])
+        for n, (one, all_kept, low, high) in enumerate(zip(sums, whole, *bounds, strict=True))
     ]
-    lows, highs = np.percentile(ratios[whole], PERCENTILES, axis=1) if len(whole) else ((), ())
-    for n, low, high in zip(whole.tolist(), lows, highs, strict=True):
-        found[n] = Figure(sums[n].value, float(low), float(high))
-    return [figure for figure in found if figure is not None]
 
 
 # Tests of a pair of runs

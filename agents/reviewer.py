@@ -46,7 +46,8 @@ COMMIT = {True: ("probe", "answer", "abstain"), False: ("probe", "answer")}
 
 def reviewer(holder: Holder, briefing: Briefing) -> Ask[ReviewTask, Verdict]:
     """Return the seat of a model that reviews items."""
-    names = ("review/commit", "review/verdict", tier_prompt(briefing), *SHARED)
+    parts = ("review/commit", "review/verdict", "review/objections")
+    names = (*parts, tier_prompt(briefing), *SHARED)
     prompt = prompts.sha256(*names)
     schema = record(
         action=one_of(*COMMIT[briefing.abstention]), sql=words(8_000), reading=words(1_000)
@@ -145,10 +146,14 @@ async def _second(
     database: Database,
 ) -> Reply[dict[str, Any]] | NoReply:
     item, objections = task.item, ""
-    if task.objections:
-        objections = prompts.render("review/objections", objections=issues_text(task.objections))
+    if task.objections or task.answers:
+        said = {
+            "objections": issues_text(task.objections),
+            "answers": listed("replies", task.answers),
+        }
+        objections = prompts.render("review/objections", **said)
     sql = restyled(item.reference_sql, database) if item.reference_sql else None
-    said = prompts.render(
+    asked = prompts.render(
         "review/verdict",
         reference_sql=prompts.quoted("sql", sql)
         if sql
@@ -164,6 +169,6 @@ async def _second(
         kinds=", ".join(ISSUE_KINDS),
         **told,
     )
-    messages = first.then(said.strip()).messages
+    messages = first.then(asked.strip()).messages
     request = holder.request(messages, VERDICT, task.draw, "reviewer")
     return await ask(holder.line, request, parse_verdict, calls=first.calls)

@@ -110,6 +110,7 @@ class ReviewTask:
 
     notes:      what the gate has to say of the item (warnings and notes, never a verdict).
     objections: with a second round of review, what was said in the round before, without names.
+    answers:    what the fixer or the owner replied to objections against this very content.
     repeat:     above 0 when the same content is asked again (test-retest).
     """
 
@@ -119,6 +120,7 @@ class ReviewTask:
     repeat: int = 0
     notes: tuple[str, ...] = ()
     objections: tuple[Issue, ...] = ()
+    answers: tuple[str, ...] = ()
 
     @property
     def draw(self) -> int:

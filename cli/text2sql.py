@@ -1,11 +1,11 @@
 """The making of a text2sql task: write, check, review, fix, decide, freeze, and look at it all."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cli import deciding, showing
+from cli import deciding, desk, showing
 from cli.check import check
 from cli.making import (
     ROSTER,
@@ -34,6 +34,7 @@ app = typer.Typer(help="Write, check, review, fix, vote on and freeze the items 
 app.command("check")(check)
 app.command("llm-decide")(deciding.llm_decide)
 app.command("evidence")(deciding.evidence)
+app.command("desk")(desk.desk)
 app.command("show")(showing.show)
 app.command("status")(showing.status)
 
@@ -49,11 +50,11 @@ CatchOption = Annotated[
 
 @dataclass(frozen=True)
 class Work:
-    """What a review is to do: fix rounds, trials, and whether to drop what they do not bring home."""
+    """What a review is to do: fix rounds, trials, and what becomes of an item still not agreed on."""
 
     rounds: int = 0
     catch: int = 0
-    drop: bool = False
+    unsettled: Literal["drop", "keep", "owner"] = "keep"
 
     @property
     def command(self) -> str:
@@ -128,9 +129,10 @@ def llm_review(
 @app.command("llm-fix")
 def llm_fix(
     rounds: Annotated[int, typer.Option(min=1, help="How often an item may be mended.")] = ROUNDS,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep as a draft what is not approved in time.")
-    ] = False,
+    unsettled: Annotated[
+        Literal["drop", "keep", "owner"],
+        typer.Option(help="What is not approved in time: drop it, keep it, or put it on the desk."),
+    ] = "drop",
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
     budget: BudgetOption = None,
@@ -141,13 +143,14 @@ def llm_fix(
 ) -> None:
     """Mend what the panel or the rules object to; all three seats judge each new version anew.
 
-    What is not approved when the rounds are over is dropped with its reasons.
+    What is not approved when the rounds are over is dropped with its reasons, unless --unsettled says
+    otherwise; `text2sql desk` shows what waits for the owner.
     Example: benchtoward text2sql llm-fix --roster source --rounds 3
     """
     for tier in _tiers(registry, task):
         where = setting(registry, runs, data, task, tier, roster)
         if where.path.exists():
-            _review(where, Work(rounds=rounds, drop=not keep), budget, json=json)
+            _review(where, Work(rounds=rounds, unsettled=unsettled), budget, json=json)
 
 
 async def _generate(
@@ -199,7 +202,7 @@ async def _reviewed(
     roster, fixing = where.roster, work.rounds > 0
     models = models_in(roster.reviewers, roster.fixers if fixing else ())
     async with bench(where, f"text2sql {work.command}", models, budget) as b:
-        context = _panel(b, work)
+        context = panel_context(b, work)
         with ExitStack() as stack:
             pairs = [(context, question.id) for question in b.book.questions]
             caught, trials = _trials(stack, b, context, work.catch)
@@ -229,7 +232,8 @@ def _trials(
     return replace(context, book=book), trials[:count]
 
 
-def _panel(b: "Bench", work: Work) -> "Context":
+def panel_context(b: "Bench", work: Work) -> "Context":
+    """Return the review context of a bench: its panel, its fixers, and what was voted."""
     from agents.panel import fixers, reviewers
     from graphs.review import Context
 
@@ -242,18 +246,18 @@ def _panel(b: "Bench", work: Work) -> "Context":
         single_model=single_model(roster.reviewers),
         second_round=bool(voted(b.setting, "review.second_round")),
         retest=RETEST,
-        drop=work.drop,
+        unsettled=work.unsettled,
     )
 
 
 def _standing(where: Setting, book: "Workbook", context: "Context") -> dict[str, Any]:
     """Return where a tier's items stand after a review."""
-    from graphs.review import unheard
+    from graphs.minutes import unheard
 
     kept = book.questions
     approved = [q.id for q in kept if book.panel(q.item).approved]
     broken = [q.id for q in kept if book.broken(q.item)]
-    unjudged = [q.id for q in kept if unheard(context, q.id) and q.id not in broken]
+    unjudged = [q.id for q in kept if unheard(book, context.reviewers, q.id) and q.id not in broken]
     objected = [q.id for q in kept if q.id not in {*approved, *unjudged, *broken}]
     following = "text2sql llm-fix" if objected or broken else "text2sql llm-decide"
     return {

@@ -72,10 +72,13 @@ async def _forget(graph: Graph[StateT, ContextT], thread: str) -> None:
         await graph.checkpointer.adelete_thread(thread)
 
 
-async def waiting(graph: Graph[StateT, ContextT], saver: AsyncSqliteSaver) -> dict[str, Any]:
-    """Return what waits for the owner: thread -> the value its interrupt shows."""
-    found: dict[str, Any] = {}
-    threads = await saver.conn.execute_fetchall("SELECT DISTINCT thread_id FROM checkpoints")
+async def waiting(
+    graph: Graph[StateT, ContextT], saver: AsyncSqliteSaver, prefix: str
+) -> dict[str, dict[str, Any]]:
+    """Return what waits for the owner in threads of that prefix: thread -> what its interrupt shows."""
+    query = "SELECT DISTINCT thread_id FROM checkpoints WHERE substr(thread_id, 1, ?) = ?"
+    threads = await saver.conn.execute_fetchall(query, (len(prefix), prefix))
+    found: dict[str, dict[str, Any]] = {}
     for (thread,) in threads:
         have = await graph.aget_state({"configurable": {"thread_id": thread}})
         if have.interrupts:

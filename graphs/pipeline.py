@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphs import authoring, decision, review
-from graphs.checkpoints import drive, open_checkpoints
+from graphs.checkpoints import drive, open_checkpoints, waiting
 from graphs.pool import WIDTH, each
 from graphs.workbook import Workbook
 
@@ -33,12 +33,19 @@ async def write_items(context: authoring.Context, runs: Path, step: Step) -> Non
 
 
 async def review_items(
-    work: Iterable[tuple[review.Context, str]], runs: Path, *, panel: str, rounds: int, step: Step
+    work: Iterable[tuple[review.Context, str]],
+    runs: Path,
+    *,
+    panel: str,
+    rounds: int,
+    step: Step,
+    answers: Mapping[str, dict[str, Any]] | None = None,
 ) -> None:
     """Bring items before the panel; `rounds` above 0 also mends what it objects to, so many times.
 
     work:  each item's id with the context of its file: trials come with a context of their own.
     panel: what names the panel in a thread: another roster's work is another thread.
+    answers: the owner's word on items that wait at the desk (graphs.review.owner), by id.
     """
     async with open_checkpoints(runs) as saver:
         graph = review.build(saver)
@@ -48,10 +55,29 @@ async def review_items(
             book, kind = context.book, "fix" if rounds else "review"
             start: review.State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
             thread = f"{kind}/{book.path.stem}/{id}/{panel}"
-            await drive(graph, thread, start, context, stale=lambda state: _overtaken(book, state))
+            await drive(
+                graph,
+                thread,
+                start,
+                context,
+                answer=(answers or {}).get(id),
+                stale=lambda state: _overtaken(book, state),
+            )
             step(id)
 
         await each(work, judge)
+
+
+async def at_desk(runs: Path, stem: str) -> list[dict[str, Any]]:
+    """Return what waits for the owner of a question file: items, then decisions.
+
+    Each is what its interrupt shows, and beside it `panel`, the roster whose thread waits.
+    """
+    async with open_checkpoints(runs) as saver:
+        items = await waiting(review.build(saver), saver, f"fix/{stem}/")
+        decisions = await waiting(decision.build(saver), saver, f"decide/{stem}/")
+    of_items = [{**shown, "panel": thread.split("/")[-1]} for thread, shown in items.items()]
+    return of_items + list(decisions.values())
 
 
 async def decide(
@@ -66,7 +92,7 @@ async def decide(
 
     answers: the owner's word on those that wait: decision -> {"option", "by", "reason"}.
     """
-    waiting: list[str] = []
+    undecided: list[str] = []
     async with open_checkpoints(runs) as saver:
         graph = decision.build(saver)
 
@@ -81,11 +107,11 @@ async def decide(
                 graph, thread, start, context, answer=answer, stale=lambda _: silent
             )
             if "__interrupt__" in state:
-                waiting.append(id)
+                undecided.append(id)
             step(id)
 
         await each(ids, ask, width=WIDTH)
-    return sorted(waiting)
+    return sorted(undecided)
 
 
 def _silent(context: decision.Context, id: str) -> bool:

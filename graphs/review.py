@@ -7,35 +7,37 @@
     check     --> settle     a rule is broken and no round is left
     review    --> tally
     tally     --> fix        all seats have spoken, someone objects, and a round is left
+    tally     --> owner      no round is left, and what is not agreed on waits for the owner
     tally     --> settle
     fix       --> check      a new version: all three judge it anew
     fix       --> settle     the fixer drops it, or gives no reply
+    owner     --> check      edited, or sent back as it is: the seats that objected judge it again
+    owner     --> settle     dropped
     settle    --> __end__
 
-What the panel thinks is derived from the record (items.records.approval), never from this state. A
-review without fixes (`hard-review`, `llm-review`) is the same graph with no round left from the start.
+The owner never stands in for a seat (S1-043): to approve is to send the item back with a reason, which
+the seats that objected are shown. What the panel thinks is derived from the record (minutes.py), never
+from this state. A review without fixes (`hard-review`, `llm-review`) is the same graph with no round left
+from the start.
 """
 
 import operator
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, TypedDict
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypedDict
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Send
+from langgraph.types import Send, interrupt
 
-from agents.seats import Fix, Fixer, FixTask, Issue, NoReply, Reviewer, ReviewTask, Verdict
+from agents.seats import Fixer, FixTask, NoReply, Reviewer, ReviewTask, Verdict
+from graphs import minutes
 from graphs.checkpoints import Graph
 from graphs.gate import Gate, findings, lines
 from graphs.workbook import Workbook
 from items.checks import Ground
 from items.checks import check as check_item
 from items.model import Item
-from items.records import content_event, verdict_event
-from registry.canonical import sha256_text
-from registry.events import Event
 
 
 class State(TypedDict, total=False):
@@ -48,7 +50,8 @@ class State(TypedDict, total=False):
     problems: list[str]
     notes: list[str]
     said: Annotated[list[str], operator.add]
-    fixed: bool
+    mended: Literal["new", "dropped", "none"]
+    act: str
 
 
 class Sitting(TypedDict):
@@ -68,7 +71,8 @@ class Context:
 
     second_round: after a fix, reviewers see what was said before, without names (decision second_round).
     retest:       the share of items that every model judges twice.
-    drop:         an item that no round is left for is dropped with its reasons; else it waits.
+    unsettled:    what becomes of an item that no round is left for: dropped with its reasons, kept as
+                  a draft, or put on the owner's desk.
     """
 
     book: Workbook
@@ -77,7 +81,7 @@ class Context:
     fixers: tuple[Fixer, ...] = ()
     single_model: bool = False
     second_round: bool = False
-    drop: bool = False
+    unsettled: Literal["drop", "keep", "owner"] = "keep"
     retest: float = 0.0
     gate: Gate = check_item
 
@@ -90,7 +94,7 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     problems = lines(found, "problem")
     if problems:
         body = {"problems": problems, "round": context.book.round(item.id)}
-        context.book.write(_event("problem", "rule/check", item, body))
+        context.book.write(minutes.item_event("problem", "rule/check", item, body))
     return {
         "item_sha256": item.sha256,
         "round": context.book.round(item.id),
@@ -104,8 +108,8 @@ def after_check(state: State, runtime: Runtime[Context]) -> str | list[Send]:
     if state["problems"]:
         return "fix" if _round_left(state) else "settle"
     context, id = runtime.context, state["item_id"]
-    asked = [(seat, 0) for seat in unheard(context, id)]
-    asked += [(seat, 1) for seat in untested(context, id)]
+    asked = [(seat, 0) for seat in _unheard(context, id)]
+    asked += [(seat, 1) for seat in _untested(context, id)]
     return [
         Send("review", _sitting(state, seat.number, repeat)) for seat, repeat in asked
     ] or "tally"
@@ -122,10 +126,10 @@ async def review(state: Sitting, runtime: Runtime[Context]) -> State:
         state["round"],
         state["repeat"],
         notes=tuple(state["notes"]),
-        objections=_earlier(context, item) if context.second_round else (),
+        **minutes.second_look(context.book, item, informed=context.second_round),
     )
     reply = await seat.ask(task)
-    context.book.write(verdict_of(task, reply, single_model=context.single_model))
+    context.book.write(minutes.verdict_of(task, reply, single_model=context.single_model))
     said = reply.verdict if isinstance(reply, Verdict) else "none"
     return {"said": [f"{state['round']}.{seat.number} {said}"]}
 
@@ -139,8 +143,11 @@ def after_tally(state: State, runtime: Runtime[Context]) -> str:
     """Send an item that someone objects to to the fixer, once all have spoken."""
     context = runtime.context
     panel = context.book.panel(context.book.item(state["item_id"]))
-    heard = not unheard(context, state["item_id"])
-    return "fix" if heard and not panel.approved and _round_left(state) else "settle"
+    if _unheard(context, state["item_id"]) or panel.approved:
+        return "settle"
+    if _round_left(state):
+        return "fix"
+    return "owner" if context.unsettled == "owner" else "settle"
 
 
 async def fix(state: State, runtime: Runtime[Context]) -> State:
@@ -149,36 +156,61 @@ async def fix(state: State, runtime: Runtime[Context]) -> State:
     round, sha256 = state["round"], state["item_sha256"]
     done = [e for e in book.of(state["item_id"]) if e.kind == "fix" and e.body["of"] == sha256]
     if any(event.body["round"] == round for event in done):
-        return {"fixed": True}
+        return {"mended": "new"}
     item = book.item(state["item_id"])
     fixer = _fixer(context, item, round)
     task = FixTask(
         item,
-        objections(book.panel(item).verdicts),
+        minutes.objections(book.panel(item).verdicts),
         tuple(state["problems"]),
-        _history(book.of(item.id), item),
+        minutes.history(book.of(item.id), item),
         round,
         fixer.number,
     )
     reply = await fixer.ask(task)
-    book.write(_fix_event(item, round, reply))
-    return {"fixed": isinstance(reply, Fix) and reply.item is not None}
+    book.write(minutes.fix_event(item, round, reply))
+    if isinstance(reply, NoReply):
+        return {"mended": "none"}
+    return {"mended": "new" if reply.item else "dropped"}
 
 
 def after_fix(state: State) -> str:
     """Judge a new version anew; without one there is nothing to judge."""
-    return "check" if state["fixed"] else "settle"
+    return "check" if state["mended"] == "new" else "settle"
+
+
+async def owner(state: State, runtime: Runtime[Context]) -> State:
+    """Wait for the owner: {"act": approve | edit | drop, "by", "reason", "item": the edited fields}."""
+    book = runtime.context.book
+    item = book.item(state["item_id"])
+    verdicts = book.panel(item).verdicts
+    shown = {
+        "kind": "item",
+        "item": item.id,
+        "said": [f"seat {e.body['seat']}: {e.body['verdict'] or 'none'}" for e in verdicts],
+    }
+    answer = interrupt(shown)
+    book.write(*minutes.owner_events(item, state["round"], answer))
+    return {"act": answer["act"]}
+
+
+def after_owner(state: State) -> str:
+    """Judge again what was edited or sent back."""
+    return "settle" if state["act"] == "drop" else "check"
 
 
 async def settle(state: State, runtime: Runtime[Context]) -> State:
     """Drop what nobody could mend in time, where the command says so."""
     context, book = runtime.context, runtime.context.book
     item = book.item(state["item_id"])
-    heard = state["problems"] or not unheard(context, item.id)
-    if context.drop and heard and not book.dropped(item.id) and not book.panel(item).approved:
-        why = [f"{i.kind}: {i.sentence}" for i in objections(book.panel(item).verdicts)]
+    heard = state["problems"] or not _unheard(context, item.id)
+    stuck = state.get("mended") == "none" or book.dropped(item.id) or book.panel(item).approved
+    if context.unsettled == "drop" and heard and not stuck:
+        why = [f"{i.kind}: {i.sentence}" for i in minutes.objections(book.panel(item).verdicts)]
         reason = "; ".join(state["problems"] or why) or "not approved"
-        book.write(_event("drop", "rule/rounds", item, {"reason": f"no round left: {reason}"}))
+        book.write(
+            minutes.item_event("drop", "rule/rounds", item, {"reason": f"no round left: {reason}"})
+        )
     return {}
 
 
@@ -189,78 +221,31 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph[State, 
     graph.add_node(review)
     graph.add_node(tally)
     graph.add_node(fix)
+    graph.add_node(owner)
     graph.add_node(settle)
     graph.add_edge(START, "check")
     graph.add_conditional_edges("check", after_check, ["review", "fix", "tally", "settle"])
     graph.add_edge("review", "tally")
-    graph.add_conditional_edges("tally", after_tally, ["fix", "settle"])
+    graph.add_conditional_edges("tally", after_tally, ["fix", "owner", "settle"])
+    graph.add_conditional_edges("owner", after_owner, ["check", "settle"])
     graph.add_conditional_edges("fix", after_fix, ["check", "settle"])
     graph.add_edge("settle", END)
     return graph.compile(checkpointer)
 
 
-def unheard(context: Context, item_id: str) -> list[Reviewer]:
-    """Return the seats whose holder has given no valid verdict on the item's present content."""
-    panel = context.book.panel(context.book.item(item_id))
-    valid = {(e.body["seat"], _holder(e.by)) for e in panel.verdicts if e.body["valid"]}
-    return [seat for seat in context.reviewers if (seat.number, seat.by) not in valid]
-
-
-def untested(context: Context, item_id: str) -> list[Reviewer]:
-    """Return the models' seats that are to judge the item's content a second time and have not yet.
-
-    Which items those are depends on their content alone: the same on every run and for all seats.
-    """
-    item = context.book.item(item_id)
-    if int(sha256_text(f"retest {item.sha256}")[:8], 16) >= context.retest * 2**32:
-        return []
-    done = {
-        (event.body["seat"], event.by)
-        for event in context.book.of(item_id)
-        if event.kind == "verdict" and event.item_sha256 == item.sha256
-        if event.body.get("repeat") and event.body["valid"]
-    }
-    models = [seat for seat in context.reviewers if not seat.by.startswith("rule/")]
-    return [seat for seat in models if (seat.number, seat.by) not in done]
-
-
 def open_work(context: Context, item_id: str, *, fixing: bool) -> bool:
     """Tell whether an item has anything left to do: a seat unheard, or an objection to mend."""
     panel = context.book.panel(context.book.item(item_id))
-    open_seats = unheard(context, item_id) or untested(context, item_id)
+    open_seats = _unheard(context, item_id) or _untested(context, item_id)
     return bool(open_seats) or (fixing and not panel.approved)
 
 
-def verdict_of(task: ReviewTask, reply: Verdict | NoReply, *, single_model: bool) -> Event:
-    """Return the event of a seat's reply; a NoReply is a verdict that is not valid."""
-    body: dict[str, Any] = {
-        "seat": task.seat,
-        "round": task.round,
-        "valid": isinstance(reply, Verdict),
-        "single_model": single_model,
-        "prompt_sha256": reply.prompt_sha256,
-        "calls": list(reply.calls),
-    }
-    if task.repeat:
-        body["repeat"] = task.repeat
-    if isinstance(reply, Verdict):
-        commit = reply.commit
-        body |= {
-            "verdict": reply.verdict,
-            "issues": [asdict(issue) for issue in reply.issues],
-            "commit": commit and {**asdict(commit), "abstain": commit.sql is None},
-            "probes": [asdict(probe) for probe in reply.probes],
-        }
-    else:
-        body |= {"verdict": None, "issues": [], "problem": reply.problem}
-    call = reply.calls[-1] if reply.calls else None
-    return verdict_event(task.item, reply.by, call=call, **body)
+def _unheard(context: Context, item_id: str) -> list[Reviewer]:
+    return minutes.unheard(context.book, context.reviewers, item_id)
 
 
-def objections(verdicts: Sequence[Event]) -> tuple[Issue, ...]:
-    """Return what a panel's verdicts object to, sorted, so that no seat can be told by its place."""
-    issues = [Issue(**issue) for event in verdicts for issue in event.body.get("issues", ())]
-    return tuple(sorted(set(issues), key=lambda i: (i.kind, i.sentence, i.evidence)))
+def _untested(context: Context, item_id: str) -> list[Reviewer]:
+    return minutes.untested(context.book, context.reviewers, item_id, context.retest)
 
 
 def _sitting(state: State, seat: int, repeat: int) -> Sitting:
@@ -278,44 +263,7 @@ def _round_left(state: State) -> bool:
     return state["round"] <= state["last_round"]
 
 
-def _holder(by: str) -> str:
-    """Return a seat's holder without a rule's version."""
-    return by.split("@")[0] if by.startswith("rule/") else by
-
-
 def _fixer(context: Context, item: Item, round: int) -> Fixer:
     """Return the fixer of a round: they take turns, beginning at a place that the id gives."""
     start = sum(item.id.encode())
     return context.fixers[(start + round) % len(context.fixers)]
-
-
-def _earlier(context: Context, item: Item) -> tuple[Issue, ...]:
-    """Return the objections to the item's content before this one."""
-    past = [e for e in context.book.of(item.id) if e.kind == "verdict"]
-    last = max((e.body["round"] for e in past if e.item_sha256 != item.sha256), default=0)
-    return objections([e for e in past if e.body["round"] == last and e.item_sha256 != item.sha256])
-
-
-def _history(events: Sequence[Event], item: Item) -> tuple[str, ...]:
-    return tuple(
-        f"round {event.body['round']}: {issue['kind']}: {issue['sentence']}"
-        for event in events
-        if event.kind == "verdict" and event.item_sha256 != item.sha256
-        for issue in event.body.get("issues", ())
-    )
-
-
-def _fix_event(item: Item, round: int, reply: Fix | NoReply) -> Event:
-    said: dict[str, Any] = {"of": item.sha256, "round": round, "calls": list(reply.calls)}
-    said["prompt_sha256"] = reply.prompt_sha256
-    if isinstance(reply, NoReply):
-        return _event("problem", reply.by, item, {**said, "problems": [f"fix: {reply.problem}"]})
-    said |= {"reason": reply.reason, "probes": [asdict(probe) for probe in reply.probes]}
-    if reply.item is None:
-        return _event("drop", reply.by, item, said)
-    call = reply.calls[-1] if reply.calls else None
-    return content_event("fix", reply.item, reply.by, call=call, **said)
-
-
-def _event(kind: str, by: str, item: Item, body: dict[str, Any]) -> Event:
-    return Event(kind, by, body, item=item.id, item_sha256=item.sha256)

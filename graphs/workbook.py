@@ -71,8 +71,9 @@ class Workbook:
         )
 
     def round(self, id: str) -> int:
-        """Return the review round that an item is in: one more than its fixes."""
-        return 1 + sum(event.kind == "fix" for event in self.of(id))
+        """Return an item's review round: one more than its fixes and its owner's second looks."""
+        again = [e for e in self.of(id) if e.kind == "owner" and e.body["act"] == "approve"]
+        return 1 + len(again) + sum(event.kind == "fix" for event in self.of(id))
 
     def write(self, *events: Event) -> None:
         """Append events that are not there yet; render the file if that was not done lately."""

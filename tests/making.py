@@ -134,7 +134,9 @@ def ready(path: Path, eunomia: Path, model, **options):
         )
 
 
-def reviewed(folder: Path, eunomia: Path, scripts, *, items=(COUNT,), rounds=0, **options):
+def reviewed(
+    folder: Path, eunomia: Path, scripts, *, items=(COUNT,), rounds=0, answers=None, **options
+):
     """Run a review over items; returns the file as it is left and the model with what it was asked."""
     path = folder / "registry" / "drafts" / "demo-hard-v0.yaml"
     if not path.exists():
@@ -143,7 +145,12 @@ def reviewed(folder: Path, eunomia: Path, scripts, *, items=(COUNT,), rounds=0, 
     with ready(path, eunomia, model, **options) as context:
         work = [(context, item.id) for item in items]
         run = pipeline.review_items(
-            work, folder / "runs", panel="test", rounds=rounds, step=lambda _: None
+            work,
+            folder / "runs",
+            panel="test",
+            rounds=rounds,
+            step=lambda _: None,
+            answers=answers,
         )
         asyncio.run(run)
     return load_questions(path), model

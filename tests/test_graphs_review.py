@@ -184,14 +184,14 @@ def test_a_fixed_item_is_judged_anew_by_all_three(tmp_path, eunomia):
 
 def test_what_is_not_approved_in_time_is_dropped_with_its_reasons(tmp_path, eunomia):
     scripts = dict.fromkeys(PANEL, says(REVISE, GOLD)) | {"fixer/f-1b": [submits(MENDED)]}
-    file, _ = reviewed(tmp_path, eunomia, scripts, rounds=1, drop=True)
+    file, _ = reviewed(tmp_path, eunomia, scripts, rounds=1, unsettled="drop")
     assert file.questions[0].status == "dropped"
     assert OBJECTION["sentence"] in file.questions[0].history[-1]
 
 
 def test_a_seat_that_gave_no_verdict_keeps_an_item_from_the_fixer(tmp_path, eunomia):
     scripts = dict.fromkeys(PANEL, says(REVISE, GOLD)) | {PANEL[0]: lambda r: ModelError("503")}
-    file, model = reviewed(tmp_path, eunomia, scripts, rounds=1, drop=True)
+    file, model = reviewed(tmp_path, eunomia, scripts, rounds=1, unsettled="drop")
     assert not [request for request in model.asked if request.role == "fixer"]
     assert file.questions[0].status == "draft"
 

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from graphs import pipeline, review
+from graphs import minutes, pipeline, review
 from graphs.trials import open_trials, trial_events
 from items.questions import load_questions
 from items.records import record_of
@@ -85,6 +85,7 @@ def test_a_retest_is_another_call_and_never_an_approval(tmp_path, eunomia):
 def test_about_one_item_in_twenty_is_retested(tmp_path, eunomia):
     file_of(tmp_path, tuple(replace(COUNT, id=f"hard-{n:03d}") for n in range(400)))
     path = tmp_path / "registry" / "drafts" / "demo-hard-v0.yaml"
-    with ready(path, eunomia, Scripted({}), retest=0.05) as context:
-        chosen = [q.id for q in context.book.questions if review.untested(context, q.id)]
+    with ready(path, eunomia, Scripted({})) as context:
+        book, seats = context.book, context.reviewers
+        chosen = [q.id for q in book.questions if minutes.untested(book, seats, q.id, 0.05)]
     assert 8 <= len(chosen) <= 36

@@ -1,0 +1,270 @@
+"""The owner's desk: what needs a person waits here, and nothing is lost when the terminal closes."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cli.making import (
+    ROSTER,
+    BudgetOption,
+    RosterOption,
+    Setting,
+    TaskOption,
+    TierName,
+    bench,
+    setting,
+    unfrozen,
+)
+from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
+from registry.reader import FormatError
+
+if TYPE_CHECKING:
+    from items.questions import Question
+    from registry.events import Event
+
+ACTS = ("approve", "edit", "drop")
+Act = Literal["approve", "edit", "drop"]
+CELL, ROWS = 40, 12
+
+
+def desk(
+    item: Annotated[
+        str | None, typer.Argument(help="An item that waits; default: list all.")
+    ] = None,
+    act: Annotated[
+        Act | None, typer.Option("--act", help="approve: back to the panel as it is; edit; drop.")
+    ] = None,
+    edit: Annotated[
+        Path | None, typer.Option("--edit", help="With --act edit: a YAML file of the new fields.")
+    ] = None,
+    by: Annotated[str, typer.Option("--by", help="Who you are; stands in the record.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="Why; the panel is shown it.")] = "",
+    task: TaskOption = None,
+    roster: RosterOption = ROSTER,
+    budget: BudgetOption = None,
+    registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
+    json: JsonOption = False,
+) -> None:
+    """List what waits for the owner, or act on one item of it.
+
+    An owner never stands in for a seat: what is approved or edited here goes back to the panel, whose
+    seats see the reason. Editing the YAML by hand and running `llm-fix` again does the same.
+    Example: benchtoward text2sql desk hard-007 --act drop --by Kim --reason "No clinician asks this."
+    """
+    import asyncio
+
+    if item is None:
+        _list(_waiting(registry, runs, data, task, roster), json=json)
+        return
+    where = _where(registry, runs, data, task, roster, item)
+    unfrozen(where)
+    _view(where, item)
+    if act is None and not sys.stdin.isatty():
+        return
+    answer = _answer(where, item, act, edit, by, reason)
+    asyncio.run(_settle(where, item, answer, budget, quiet=json))
+    print(
+        f"{item}: {answer['act']} by {answer['by']}; `text2sql show {item}` tells what came of it"
+    )
+
+
+def _waiting(
+    registry: Path, runs: Path, data: Path, task: str | None, roster: str
+) -> list[tuple[Setting, dict[str, Any]]]:
+    """Return what waits in each tier of the task."""
+    import asyncio
+
+    from graphs.pipeline import at_desk
+
+    found = []
+    tiers: tuple[TierName, ...] = ("easy", "hard")
+    for tier in tiers:
+        try:
+            where = setting(registry, runs, data, task, tier, roster)
+        except FormatError:
+            continue  # the task has no such tier
+        if (runs / "checkpoints.sqlite").exists():
+            shown = asyncio.run(at_desk(runs, where.path.stem))
+            found += [(where, one) for one in shown]
+    return found
+
+
+def _list(found: list[tuple[Setting, dict[str, Any]]], *, json: bool) -> None:
+    from registry.canonical import canonical
+
+    if json:
+        print(canonical([{"tier": where.tier, **shown} for where, shown in found]))
+        return
+    for where, shown in found:
+        if shown["kind"] == "item":
+            print(f"{where.tier} {shown['item']} ({shown['panel']}): {'; '.join(shown['said'])}")
+        else:
+            options = ", ".join(shown["options"])
+            print(f"decision {shown['decision']}: {shown['question']} [{options}]")
+            print(f"    llm-decide --owner {shown['decision']}=OPTION --by NAME --reason ...")
+    print(f"{len(found)} wait for the owner")
+
+
+def _where(
+    registry: Path, runs: Path, data: Path, task: str | None, roster: str, item: str
+) -> Setting:
+    """Return where a waiting item belongs, seated as the thread that waits. Raises: FormatError."""
+    waiting = _waiting(registry, runs, data, task, roster)
+    for where, shown in waiting:
+        if shown.get("item") == item:
+            return setting(registry, runs, data, task, where.tier, shown["panel"])
+    have = ", ".join(shown["item"] for _, shown in waiting if "item" in shown) or "nothing"
+    raise FormatError(
+        registry / "drafts", None, f"{item!r} does not wait for the owner; {have} does"
+    )
+
+
+def _view(where: Setting, id: str) -> None:
+    """Print the item, its result beside each reviewer's own, and every verdict."""
+    from cli.making import opened_database
+    from items.questions import load_questions
+    from items.records import approval, record_of
+    from registry.events import load
+
+    question = load_questions(where.path).question(id)
+    verdicts = approval(load(record_of(where.path)), question.item).verdicts
+    for line in item_lines(question):
+        print(line)
+    with opened_database(where) as database:
+        queries = {"reference": question.reference_sql}
+        queries |= {f"seat {e.body['seat']}": _own(e) for e in verdicts}
+        results = {name: _rows(database.run(sql)) for name, sql in queries.items() if sql}
+    for line in side_by_side(results):
+        print(line)
+    for event in verdicts:
+        for line in verdict_lines(event):
+            print(line)
+
+
+def _own(event: "Event") -> str | None:
+    return (event.body.get("commit") or {}).get("sql")
+
+
+def item_lines(question: "Question") -> list[str]:
+    """Return an item's fields as lines, control codes shown as question marks."""
+    item = question.item
+    lines = [
+        f"{question.id}  {item.category}, {item.difficulty}, {item.scope}; by {question.author}"
+    ]
+    lines += [plain(item.question_ko), plain(item.question_en)]
+    lines += [f"    {plain(line)}" for line in (item.reference_sql or "").split("\n") if line]
+    return lines + ([f"unanswerable: {item.witness}"] if item.witness else [])
+
+
+def verdict_lines(event: "Event") -> list[str]:
+    """Return one seat's verdict as lines."""
+    body = event.body
+    said = body.get("verdict") or f"no verdict ({body.get('problem', '')})"
+    commit = body.get("commit")
+    own = f"; its own answer {'matches' if commit['matches'] else 'differs'}" if commit else ""
+    lines = [f"round {body.get('round', 1)}, seat {body['seat']} ({event.by}): {plain(said)}{own}"]
+    for issue in body.get("issues", ()):
+        shown = f" [{plain(issue['evidence'])}]" if issue["evidence"] else ""
+        lines.append(f"    {issue['kind']}: {plain(issue['sentence'])}{shown}")
+    return lines
+
+
+def side_by_side(results: dict[str, list[str]]) -> list[str]:
+    """Return results as columns of text: names, then a row of each a line."""
+    width = {name: max(map(len, [name, *rows])) for name, rows in results.items()}
+    deepest = max((len(rows) for rows in results.values()), default=0)
+    lines = ["  ".join(name.ljust(width[name]) for name in results)]
+    for number in range(deepest):
+        cells = [rows[number] if number < len(rows) else "" for rows in results.values()]
+        lines.append("  ".join(c.ljust(w) for c, w in zip(cells, width.values(), strict=True)))
+    return [line.rstrip() for line in lines]
+
+
+def _rows(outcome: Any) -> list[str]:
+    from database.result import Failure
+
+    if isinstance(outcome, Failure):
+        return [f"{outcome.reason}: {plain(outcome.message)}"[:CELL]]
+    shown = [plain(" | ".join(map(str, row)))[:CELL] for row in outcome.rows[:ROWS]]
+    more = len(outcome.rows) - ROWS
+    return [
+        plain(" | ".join(outcome.columns))[:CELL],
+        *shown,
+        *([f"({more} more)"] if more > 0 else []),
+    ]
+
+
+def plain(text: str) -> str:
+    """Return a stranger's text for a terminal: one line, control codes shown as question marks."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
+
+
+def _answer(
+    where: Setting, id: str, act: Act | None, edit: Path | None, by: str, reason: str
+) -> dict[str, Any]:
+    """Return the owner's word; what is missing is asked for on a terminal. Raises: FormatError."""
+    chosen: str = act or typer.prompt(f"{', '.join(ACTS)}?")
+    who, why = by or _asked("your name"), reason or _asked("reason")
+    if chosen not in ACTS or not who.strip() or not why.strip():
+        raise typer.BadParameter(f"an act ({', '.join(ACTS)}) with --by and --reason is needed")
+    answer: dict[str, Any] = {"act": chosen, "by": who, "reason": why}
+    if chosen == "edit":
+        answer["item"] = _edited(where, id, edit)
+    return answer
+
+
+def _asked(what: str) -> str:
+    return str(typer.prompt(what)) if sys.stdin.isatty() else ""
+
+
+def _edited(where: Setting, id: str, edit: Path | None) -> dict[str, Any]:
+    """Return the item with the fields that a YAML file changes. Raises: FormatError, OSError."""
+    from dataclasses import asdict, fields, replace
+
+    import yaml
+
+    from items.questions import load_questions
+
+    if edit is None:
+        raise typer.BadParameter("--act edit needs --edit FILE, a YAML file of the new fields")
+    changed = yaml.safe_load(edit.read_text(encoding="utf-8"))
+    question = load_questions(where.path).question(id)
+    known = {f.name for f in fields(question.item)} - {"id"}
+    if not isinstance(changed, dict) or set(changed) - known:
+        raise FormatError(
+            edit, None, f"a mapping of fields to change; known: {', '.join(sorted(known))}"
+        )
+    try:
+        return asdict(replace(question, **changed).item)
+    except ValueError as error:
+        raise FormatError(edit, None, str(error)) from None
+
+
+async def _settle(
+    where: Setting, id: str, answer: dict[str, Any], budget: float | None, *, quiet: bool
+) -> None:
+    """Let the waiting thread go on with the owner's word."""
+    from dataclasses import replace
+
+    from cli.making import models_in
+    from cli.progress import progress
+    from cli.text2sql import Work, panel_context
+    from graphs import pipeline
+
+    roster = where.roster
+    models = models_in(roster.reviewers, roster.fixers) if answer["act"] != "drop" else ()
+    async with bench(where, "text2sql desk", models, budget) as b:
+        context = replace(panel_context(b, Work(rounds=1)), unsettled="owner")
+        with progress("settling", 1, quiet=quiet) as step:
+            await pipeline.review_items(
+                [(context, id)],
+                where.runs,
+                panel=roster.id,
+                rounds=1,
+                step=step,
+                answers={id: answer},
+            )

@@ -1,0 +1,120 @@
+"""The owner's desk: what the panel cannot agree on waits, through any number of restarts."""
+
+import asyncio
+from dataclasses import asdict, replace
+
+from graphs.pipeline import at_desk
+from items.questions import load_questions, save_questions
+from items.records import approval, record_of
+from registry.events import load
+from tests.making import (
+    APPROVE,
+    COUNT,
+    PANEL,
+    REVISE,
+    answer,
+    first_pass,
+    reviewed,
+    says,
+    submits,
+)
+
+GOLD = COUNT.reference_sql
+WORD = {"by": "Kim", "reason": "The limit is the source's own."}
+SPLIT = dict.fromkeys(PANEL, says(APPROVE, GOLD)) | {
+    PANEL[1]: says(REVISE, GOLD),
+    "fixer/f-1b": lambda request: submits(COUNT, "The wording is right as it is."),
+}
+
+
+def waiting(folder):
+    return asyncio.run(at_desk(folder / "runs", "demo-hard-v0"))
+
+
+def events(folder):
+    return load(record_of(folder / "registry" / "drafts" / "demo-hard-v0.yaml"))
+
+
+def split(folder, eunomia):
+    """Leave one item on the desk: seat 2 objects, and the fixer sees nothing to mend."""
+    return reviewed(folder, eunomia, SPLIT, rounds=1, unsettled="owner")
+
+
+def settled(folder, eunomia, word, scripts=SPLIT):
+    """Give the owner's word on it."""
+    told = {COUNT.id: {**WORD, **word}}
+    return reviewed(folder, eunomia, scripts, rounds=1, unsettled="owner", answers=told)
+
+
+def test_a_split_panel_waits_for_the_owner(tmp_path, eunomia):
+    file, _ = split(tmp_path, eunomia)
+    assert file.questions[0].status == "draft"
+    (shown,) = waiting(tmp_path)
+    assert (shown["item"], shown["panel"]) == (COUNT.id, "test")
+    assert shown["said"] == ["seat 1: approve", "seat 2: revise", "seat 3: approve"]
+
+
+def test_it_still_waits_when_the_command_runs_again_and_nobody_is_asked(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    before = events(tmp_path)
+    _, model = split(tmp_path, eunomia)
+    assert model.asked == []
+    assert events(tmp_path) == before
+    assert len(waiting(tmp_path)) == 1
+
+
+def test_a_seat_that_objected_is_shown_what_the_fixer_replied(tmp_path, eunomia):
+    _, model = split(tmp_path, eunomia)
+    second = [r for r in model.asked if "right as it is" in r.messages[-1].content]
+    assert {request.model for request in second} == {PANEL[1]}
+
+
+def test_the_owner_drops_with_a_name_and_a_reason(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    file, model = settled(tmp_path, eunomia, {"act": "drop"})
+    assert file.questions[0].status == "dropped"
+    assert [(e.kind, e.by) for e in events(tmp_path)][-2:] == [("owner", "Kim"), ("drop", "Kim")]
+    assert (model.asked, waiting(tmp_path)) == ([], [])
+
+
+def test_the_owners_approval_is_no_seats_verdict(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    settled(tmp_path, eunomia, {"act": "approve"})
+    assert not approval(events(tmp_path), COUNT).approved
+    assert len(waiting(tmp_path)) == 1
+
+
+def test_what_the_owner_sends_back_is_shown_to_the_seats_that_objected(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+
+    def convinced(request):
+        if first_pass(request):
+            return answer(GOLD)
+        return APPROVE if WORD["reason"] in request.messages[-1].content else REVISE
+
+    scripts = SPLIT | {PANEL[1]: convinced}
+    _, model = settled(tmp_path, eunomia, {"act": "approve"}, scripts)
+    assert {request.model for request in model.asked} == {PANEL[1]}
+    assert approval(events(tmp_path), COUNT).approved
+    assert waiting(tmp_path) == []
+
+
+def test_what_the_owner_edits_is_judged_anew_by_all_three(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    edited = replace(COUNT, question_en="How many patients were born in 1959 or earlier?")
+    scripts = dict.fromkeys(PANEL, says(APPROVE, GOLD))
+    settled(tmp_path, eunomia, {"act": "edit", "item": asdict(edited)}, scripts)
+    assert approval(events(tmp_path), edited).approved
+    assert not approval(events(tmp_path), COUNT).approved
+
+
+def test_editing_the_file_by_hand_does_the_same(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    path = tmp_path / "registry" / "drafts" / "demo-hard-v0.yaml"
+    file = load_questions(path)
+    edited = replace(file.questions[0], question_en="How many patients were born by 1959?")
+    save_questions(path, replace(file, questions=(edited,)))
+    scripts = dict.fromkeys(PANEL, says(APPROVE, GOLD))
+    reviewed(tmp_path, eunomia, scripts, rounds=1, unsettled="owner")
+    assert approval(events(tmp_path), edited.item).approved
+    assert waiting(tmp_path) == []

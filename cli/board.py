@@ -23,7 +23,7 @@ def print_board(board: "Board") -> None:
     from rich.text import Text
 
     marks = " (preview)" if board.preview else ""
-    marks += " (dry runs)" if board.label == "dry" else ""
+    marks += {"exam": "", "dry": " (dry runs)", "diagnostic": " (diagnostic)"}[board.label]
     scores = Table(title=f"{board.task}{marks}", title_justify="left", box=SIMPLE)
     columns = columns_of(board)
     for name in ("rank", "model", *(f"{tier} {TITLES.get(n, n)}" for tier, n in columns)):

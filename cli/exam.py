@@ -1,12 +1,11 @@
 """The exam's commands: sit it, score it, rank it, and look into it."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from cli.opening import DryOption, TaskOption, instance_of, opened
 from cli.options import (
     DATA,
     REGISTRY,
@@ -18,17 +17,8 @@ from cli.options import (
 )
 
 if TYPE_CHECKING:
-    from eval.exam import Exam
     from eval.rows import Label
     from eval.take import Taken
-    from eval.text2sql import Text2Sql
-
-TaskOption = Annotated[
-    str | None, typer.Option("--task", help="slug@version; default: the only task.", metavar="TASK")
-]
-DryOption = Annotated[
-    bool, typer.Option("--dry-run", help="A dry run: also on a task that is not frozen.")
-]
 
 
 def eval_text2sql(
@@ -82,6 +72,10 @@ def eval_text2sql(
             "--neighbours", help="Also run right answers on neighbour databases: which are luck?"
         ),
     ] = False,
+    max_tokens: Annotated[
+        int | None,
+        typer.Option(help="A diagnostic run with this output limit; it stands on no board."),
+    ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")
     ] = False,
@@ -113,7 +107,7 @@ def eval_text2sql(
     spending = {"budget_usd": budget, "allow_unknown_cost": allow_unknown_cost}
     options = Options(
         model,
-        "dry" if dry_run else "exam",
+        label_of(dry_run, max_tokens),
         limit,
         reuse or why,
         predictions,
@@ -121,7 +115,7 @@ def eval_text2sql(
         Rule(fit_on, threshold) if abstain_by else None,
         {**spending, "command": "eval-text2sql"},
     )
-    with opened(registry, data, task, dry_run) as exam:
+    with opened(registry, data, task, dry_run, max_tokens=max_tokens) as exam:
         if plan:
             print_plan(planned(exam, registry, runs, options), json=json)
             return
@@ -132,6 +126,11 @@ def eval_text2sql(
         lucky = run(look_for_luck(exam, taken, quiet=json)) if neighbours else None
         show_taken(exam, taken, options.label, lucky, json=json)
     raise typer.Exit(exit_code(taken))
+
+
+def label_of(dry_run: bool, max_tokens: int | None) -> "Label":
+    """Return the kind of a run: exam, dry or diagnostic."""
+    return "diagnostic" if max_tokens else "dry" if dry_run else "exam"
 
 
 def exit_code(taken: "Taken") -> int:
@@ -241,6 +240,9 @@ def leaderboard(
     if json:
         print_json(board_json(shown))
         return
+    if not scored:
+        print(f"no runs on {shown.task}; benchtoward eval-text2sql --model MODEL makes one")
+        return
     print_board(shown)
     for path in (*(folder.path for folder in folders), *written):
         print(f"written in {path}")
@@ -269,29 +271,3 @@ def prompt(
         )
     else:
         print("\n\n".join(f"--- {m.role}\n{m.content}" for m in request.messages))
-
-
-def instance_of(exam: "Exam", id: str) -> Any:
-    """Return an instance by its id. Raises: BadParameter that shows what ids look like."""
-    known = {instance.id: instance for instance in exam.instances()}
-    if id not in known:
-        shown = ", ".join(list(known)[:3])
-        raise typer.BadParameter(f"{exam.task} has no instance {id!r}; ids look like {shown}")
-    return known[id]
-
-
-@contextmanager
-def opened(
-    registry: Path, data: Path, task: str | None, dry_run: bool, *, other_protocol: bool = False
-) -> Iterator["Text2Sql"]:
-    """Hold a text2sql exam open with its database; see eval.spec.open_task."""
-    from database.engine import open_database
-    from eval.spec import find_task, open_task
-    from eval.text2sql import open_text2sql
-    from items.freeze import load_spec, spec_path
-
-    name = find_task(registry, task)
-    spec = load_spec(spec_path(registry, name))
-    with open_database(data / f"{spec.dataset}.duckdb", workers=2) as database:
-        how = {"dry_run": dry_run, "other_protocol": other_protocol}
-        yield open_text2sql(open_task(registry, name, database, **how))

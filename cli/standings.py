@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.exam import DryOption, TaskOption, opened
+from cli.opening import DryOption, TaskOption, opened
 from cli.options import (
     DATA,
     REGISTRY,

@@ -27,7 +27,7 @@ LOGPROBS = 20  # likeliest tokens asked for; what routes give at most
 class Options:
     """How an exam is taken.
 
-    label:       exam, or dry for a dry run (S1-133).
+    label:       exam, dry for a dry run (S1-133), or diagnostic with another output limit (S1-116).
     limit:       only the first questions of each tier; the run stays incomplete.
     reuse:       take answers of earlier runs, dry runs included, to equal requests (S1-022).
     abstain:     also make the run that abstains by entropy (eval/abstain.py); asks for log-probabilities.

@@ -161,9 +161,16 @@ class Text2Sql:
         }
 
 
-def open_text2sql(task: Task) -> Text2Sql:
-    """Return the exam of a text2sql task."""
-    return Text2Sql(task)
+def open_text2sql(task: Task, *, max_tokens: int | None = None) -> Text2Sql:
+    """Return the exam of a text2sql task.
+
+    max_tokens: a diagnostic run's output limit; such an exam has a name of its own and is no exam of
+                the task (S1-116).
+    """
+    exam = Text2Sql(task)
+    if max_tokens is not None:
+        exam.max_tokens, exam.task = max_tokens, f"{exam.task}-{max_tokens}"
+    return exam
 
 
 def _asked(tier: Tier, item: Item, language: Language) -> Asked:

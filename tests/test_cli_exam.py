@@ -67,3 +67,18 @@ def test_no_task_is_one_clear_sentence(tmp_path):
     done = invoke("leaderboard", "--registry", tmp_path)
     assert isinstance(done.exception, FormatError)
     assert "which task?" in str(done.exception)
+
+
+def test_an_empty_board_says_how_a_run_is_made(place, tmp_path):
+    shown = invoke("leaderboard", *place[:4], "--runs", tmp_path)
+    assert "no runs on small-text2sql@0; benchtoward eval-text2sql --model MODEL" in shown.stdout
+
+
+def test_a_diagnostic_run_has_another_limit_and_stands_on_no_board(place, tmp_path):
+    """S1-116."""
+    where = [*place[:4], "--runs", tmp_path]
+    done = invoke("eval-text2sql", "--model", "benchtoward/prior", "--max-tokens", 99, *where)
+    assert done.exit_code == 0, done.output
+    assert "(diagnostic)" in done.stdout
+    assert (tmp_path / "diagnostic" / "small-text2sql@0-99" / "benchtoward--prior").is_dir()
+    assert "no runs on" in invoke("leaderboard", *where).stdout

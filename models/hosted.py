@@ -66,7 +66,7 @@ class Hosted:
         """Return what litellm is called with."""
         arguments: dict[str, Any] = {
             "model": self.route.litellm,
-            "messages": [{"role": m.role, "content": m.content} for m in request.messages],
+            "messages": messages(request),
             "max_tokens": request.max_tokens,
             "api_key": key_of(self.route.key) if self.route.key else NO_KEY,
             "max_retries": 0,
@@ -84,6 +84,11 @@ class Hosted:
         if self.route.litellm.startswith(_OPENAI_LIKE):
             return arguments | ({"extra_body": extras} if extras else {})
         return arguments | extras
+
+
+def messages(request: Request) -> list[dict[str, Any]]:
+    """Return a request's messages as chat completions take them."""
+    return [{"role": message.role, "content": message.content} for message in request.messages]
 
 
 def response_format(schema: dict[str, Any]) -> dict[str, Any]:

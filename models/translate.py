@@ -12,7 +12,7 @@ from typing import Any
 from models.answers import read_answer
 from models.call import Answer, Message, Request
 from models.failures import CallFailed
-from models.hosted import Hosted, library
+from models.hosted import Hosted, library, messages
 from models.roster import Route
 
 _SAMPLE = (Message("system", "s"), Message("user", "u"))
@@ -40,6 +40,7 @@ class Translator:
 
     def __init__(self, route: Route, *, api_base: str | None = None) -> None:
         self._hosted = Hosted(route, api_base=api_base)
+        self._forms: dict[Any, tuple[str, dict[str, str], dict[str, Any]] | None] = {}
         litellm = library()
         try:
             self._name, provider, _, found = litellm.get_llm_provider(
@@ -63,19 +64,35 @@ class Translator:
             raise Untranslatable(f"{route.litellm}: {type(error).__name__}") from None
 
     def call(self, request: Request) -> Call:
-        """Return the HTTP call of a request."""
+        """Return the HTTP call of a request.
+
+        Requests that differ only in what is said share one translation, where litellm passes the words
+        through as they are.
+        """
+        roles = tuple(message.role for message in request.messages)
+        limits = (request.max_tokens, request.temperature, request.logprobs)
+        form = (roles, limits, request.schema, request.extras)
+        if form not in self._forms:
+            url, headers, body = self._translated_call(request)
+            said = body.pop("messages")
+            self._forms[form] = (url, headers, body) if said == messages(request) else None
+        known = self._forms[form]
+        url, headers, body = known or self._translated_call(request)
+        words = {"messages": messages(request)} if known else {}
+        return Call(url, headers, json.dumps(body | words, ensure_ascii=False).encode())
+
+    def _translated_call(self, request: Request) -> tuple[str, dict[str, str], dict[str, Any]]:
+        """Return url, headers and body as litellm makes them."""
         given = self._hosted.arguments(request)
-        messages, key, extras = given["messages"], given["api_key"], given.get("extra_body", {})
+        said, key, extras = given["messages"], given["api_key"], given.get("extra_body", {})
         asked = {name: value for name, value in given.items() if name not in _OURS}
         options = self._config.map_openai_params(asked, {}, self._name, False)
-        body = self._config.transform_request(self._name, messages, options, {}, {})
-        return Call(
-            url=self._config.get_complete_url(self._base, key, self._name, options, {}),
-            headers=self._config.validate_environment(
-                {}, self._name, messages, options, {}, api_key=key, api_base=self._base
-            ),
-            body=json.dumps(body | extras, ensure_ascii=False).encode(),
+        body = self._config.transform_request(self._name, said, options, {}, {})
+        url = self._config.get_complete_url(self._base, key, self._name, options, {})
+        headers = self._config.validate_environment(
+            {}, self._name, said, options, {}, api_key=key, api_base=self._base
         )
+        return url, headers, body | extras
 
     def answer(self, raw: bytes, request: Request) -> Answer:
         """Return the answer in a reply with status 200. Raises: CallFailed (malformed)."""

@@ -1,6 +1,7 @@
 """Both lanes say the same: the contract on which the bulk lane rests (exact pin of litellm)."""
 
 import asyncio
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -141,6 +142,17 @@ def test_both_lanes_send_the_same_body(litellm):
     assert sent == sent_too
     assert one == other
     assert (sent["temperature"], sent["max_tokens"], sent["top_k"]) == (0.0, 64, 1)
+
+
+def test_requests_of_one_form_say_each_their_own_words():
+    translator = Translator(Route("r", "openai/m", api_base="http://127.0.0.1:1/v1"))
+    for words in ("one", "two"):
+        request = replace(REQUEST, messages=(ASK[0], Message("user", words)))
+        body = json.loads(translator.call(request).body)
+        assert body["messages"][1]["content"] == words
+        assert body["max_tokens"] == 64
+    longer = replace(REQUEST, max_tokens=65)
+    assert json.loads(translator.call(longer).body)["max_tokens"] == 65
 
 
 def test_a_route_that_cannot_be_translated_falls_back_to_litellm():

@@ -1,5 +1,6 @@
 """`llm-decide`: decisions are put to the panel, and with --freeze the task is frozen on them."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,8 +23,19 @@ from registry.reader import FormatError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from graphs.decision import Context
     from items.decisions import Decision
     from items.questions import Decided
+
+
+@dataclass(frozen=True)
+class Voting:
+    """What a vote is to do: which decisions, the owner's words, stale ones anew, repeats."""
+
+    freeze: bool
+    answers: dict[str, dict[str, str]]
+    again: bool
+    stability: int
 
 
 def llm_decide(
@@ -41,6 +53,12 @@ def llm_decide(
     ] = "owner",
     reason: Annotated[str, typer.Option("--reason", help="Why the owner decides so.")] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Freeze without asking; recorded.")] = False,
+    stability: Annotated[
+        int,
+        typer.Option(
+            "--stability", min=0, help="Also ask each first ballot N times in other orders."
+        ),
+    ] = 0,
     again: Annotated[
         bool, typer.Option("--again", help="Vote anew where the evidence has changed since.")
     ] = False,
@@ -67,7 +85,8 @@ def llm_decide(
         return
     unfrozen(where)
     answers = _answers(owner or [], by, reason)
-    asked, open_ = asyncio.run(_decide(where, freeze, answers, again, budget, quiet=json))
+    vote = Voting(freeze, answers, again, stability)
+    asked, open_ = asyncio.run(_decide(where, vote, budget, quiet=json))
     _say_decisions(where, asked, json=json)
     if open_:
         print(
@@ -96,13 +115,7 @@ def evidence(
 
 
 async def _decide(
-    where: Setting,
-    freeze: bool,
-    answers: dict[str, dict[str, str]],
-    again: bool,
-    budget: float | None,
-    *,
-    quiet: bool,
+    where: Setting, vote: Voting, budget: float | None, *, quiet: bool
 ) -> tuple[list[str], list[str]]:
     """Ask what is open; returns what was asked, and what nobody has decided yet."""
     from agents.panel import voters
@@ -112,8 +125,8 @@ async def _decide(
     from items.decisions import load_decisions
     from items.records import decisions as decided_in
 
-    asked = {d.id: d for d in load_decisions(where.registry, freeze=None if freeze else False)}
-    _known(where, asked, answers)
+    asked = {d.id: d for d in load_decisions(where.registry, freeze=None if vote.freeze else False)}
+    _known(where, asked, vote.answers)
     seats = where.roster.voters
     async with bench(where, "text2sql llm-decide", models_in(seats), budget) as b:
         shown = current_evidence(where)
@@ -124,12 +137,28 @@ async def _decide(
         for id in stale:
             print(
                 f"{id}: its evidence has changed since the vote"
-                + ("" if again else " (--again votes anew)")
+                + ("" if vote.again else " (--again votes anew)")
             )
-        open_ = [id for id in asked if id not in settled or (again and id in stale)]
+        open_ = [id for id in asked if id not in settled or (vote.again and id in stale)]
         with progress("deciding", len(open_), quiet=quiet) as step:
-            waiting = await pipeline.decide(context, where.runs, open_, step, answers=answers)
+            waiting = await pipeline.decide(context, where.runs, open_, step, answers=vote.answers)
+        if vote.stability:
+            await _repeat(context, list(asked), vote.stability, quiet=quiet)
         return open_, waiting
+
+
+async def _repeat(context: "Context", ids: list[str], repeats: int, *, quiet: bool) -> None:
+    """Ask the first ballots again and print how often each seat's vote changed."""
+    from cli.progress import progress
+    from graphs.pipeline import repeat_ballots
+
+    total = len(ids) * len(context.voters) * repeats
+    with progress("asking again", total, quiet=quiet) as step:
+        found = await repeat_ballots(context, ids, repeats, step)
+    for one in found:
+        votes = sum(vote is not None for vote in one.again)
+        told = f"{one.changed} of {votes} repeats differ from {one.first}"
+        print(f"{one.decision}, seat {one.seat} ({one.by}): {told}")
 
 
 def _stale(where: Setting, decided: "Decided") -> bool:

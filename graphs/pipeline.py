@@ -5,10 +5,12 @@ review_items   review.py, an item a thread
 decide         decision.py, a decision a thread
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agents.seats import Vote, Voter
 from graphs import authoring, decision, review
 from graphs.checkpoints import drive, open_checkpoints, waiting
 from graphs.pool import WIDTH, each
@@ -112,6 +114,58 @@ async def decide(
 
         await each(ids, ask, width=WIDTH)
     return sorted(undecided)
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often a seat's vote changed when it was asked again with the options in another order."""
+
+    decision: str
+    seat: int
+    by: str
+    first: str | None
+    again: tuple[str | None, ...]
+
+    @property
+    def changed(self) -> int:
+        """Return how many of the valid repeats differ from the first vote."""
+        return sum(vote not in (None, self.first) for vote in self.again)
+
+
+async def repeat_ballots(
+    context: decision.Context, ids: Sequence[str], repeats: int, step: Step
+) -> list[Stability]:
+    """Ask the first ballots again in other orders; repeats count for nothing and are recorded."""
+    wanted = [
+        (id, voter, n) for id in ids for voter in context.voters for n in range(1, repeats + 1)
+    ]
+    said: dict[tuple[str, int, int], str | None] = {}
+
+    async def ask(one: tuple[str, Voter, int]) -> None:
+        id, voter, repeat = one
+        task = decision.ballot_task(context, id, voter.number, 1, repeat)
+        reply = await voter.ask(task)
+        context.book.write(decision.ballot_event(context, task, reply))
+        said[id, voter.number, repeat] = reply.option if isinstance(reply, Vote) else None
+        step(f"{id}, seat {voter.number}")
+
+    await each(wanted, ask)
+    return [
+        Stability(
+            id,
+            voter.number,
+            voter.by,
+            _first_vote(context, id, voter.number),
+            tuple(said[id, voter.number, n] for n in range(1, repeats + 1)),
+        )
+        for id in ids
+        for voter in context.voters
+    ]
+
+
+def _first_vote(context: decision.Context, id: str, seat: int) -> str | None:
+    voted = decision.ballots(context.book, id, context.evidence.reference, 1)
+    return next((e.body["vote"] for e in voted if e.body["seat"] == seat and e.body["valid"]), None)
 
 
 def _silent(context: decision.Context, id: str) -> bool:

@@ -1,6 +1,7 @@
 """Votes hold: strictly more than half of the seats, or the owner; a failed call is no vote."""
 
 import asyncio
+import re
 from dataclasses import replace
 
 import pytest
@@ -141,3 +142,21 @@ def test_seats_that_could_not_answer_are_asked_again_before_the_owner(tmp_path, 
         tmp_path, eunomia, dict.fromkeys(PANEL, lambda request: votes("low"))
     )
     assert (found[0].option, waiting) == ("low", [])
+
+
+def test_repeats_in_other_orders_tell_how_often_a_vote_changes(tmp_path, eunomia):
+    path = file_of(tmp_path, ())
+    picks_first = lambda request: votes(  # noqa: E731
+        re.search(r"^- (\w+):", request.messages[0].content, re.MULTILINE)[1]
+    )
+    model = Scripted({PANEL[0]: picks_first, PANEL[1]: lambda request: votes("low")})
+    with open_database(eunomia) as database, open_workbook(path) as book:
+        briefing = Briefing(database, "", "", TODAY, True)
+        held = voters(tuple(Seat(model=id) for id in PANEL[:2]), model, briefing, {})
+        context = decision.Context(book, held, {LIMIT.id: LIMIT}, EVIDENCE)
+        runs = tmp_path / "runs"
+        asyncio.run(pipeline.decide(context, runs, [LIMIT.id], lambda _: None))
+        found = asyncio.run(pipeline.repeat_ballots(context, [LIMIT.id], 9, lambda _: None))
+    assert found[0].changed > 0
+    assert found[1].changed == 0
+    assert load_questions(path).decisions == ()  # one vote each: a repeat is no vote

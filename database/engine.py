@@ -23,6 +23,7 @@ from database.copies import COPY_SETTINGS, make_copies
 from database.fingerprint import Fingerprint, fingerprint
 from database.gate import unreadable
 from database.result import Failure, Result
+from database.stamp import stamp
 from database.workers import Job, Pool
 
 __all__ = ["LIMITS", "Database", "Limits", "QueryError", "near_limit", "open_database"]
@@ -30,21 +31,29 @@ __all__ = ["LIMITS", "Database", "Limits", "QueryError", "near_limit", "open_dat
 
 @dataclass(frozen=True)
 class Limits:
-    """What a query may use. The first four belong to the frozen protocol (a score names them).
+    """What a query may use. All four belong to the frozen protocol: they can decide a score.
 
     time_s:     seconds on one thread before the query is stopped (S1-082: 30).
     rows:       rows of a result; exactly so many are allowed (S1-082: 10,000).
     bytes:      bytes of a result's rows, encoded.
     memory_mb:  the engine's own memory limit.
 
-    Beneath them, not part of the protocol (they only keep this machine whole, see workers.py):
-    3 GB of address space, a kill at 2.5 GB resident, no file writes, no core files.
+    Beneath them, not part of the protocol (they keep this machine whole, see process.py): 3 GB of
+    address space, a kill at 2.5 GB resident, no file writes, no core files.
     """
 
     time_s: float = 30.0
     rows: int = 10_000
-    bytes: int = 64 << 20
+    bytes: int = 32 << 20
     memory_mb: int = 512
+
+    @property
+    def told(self) -> str:
+        """Return the limits in words, for a spec, a report or a page."""
+        return (
+            f"{self.time_s:g} s on one thread, {self.rows:,} rows, {self.bytes >> 20} MB of rows, "
+            f"{self.memory_mb} MB of engine memory"
+        )
 
 
 LIMITS = Limits()
@@ -67,8 +76,14 @@ class Database(AbstractContextManager["Database"]):
     ) -> None:
         self.path, self.limits = path, limits
         self.engine = engine_of(path)
-        setup = {"engine": self.engine, "path": str(path.resolve()), "settings": settings}
-        self._pool = Pool({**setup, "memory_mb": limits.memory_mb}, workers)
+        setup = {
+            "engine": self.engine,
+            "path": str(path.resolve()),
+            "stamp": stamp(path),
+            "settings": settings,
+            "memory_mb": limits.memory_mb,
+        }
+        self._pool = Pool(setup, workers)
         self._threads = ThreadPoolExecutor(workers, "database")
         self._lock = threading.Lock()
         self._copies: dict[str, Database] = {}

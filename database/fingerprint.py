@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from database.build import name
+from database.stamp import stamp
 from registry.canonical import sha256_json
 from registry.files import replace
 
@@ -48,13 +49,13 @@ class Fingerprint:
 def fingerprint(database: "Database") -> Fingerprint:
     """Return a database's fingerprint, from beside the file or computed. Raises: QueryError."""
     kept = database.path.with_name(f".{database.path.name}.fingerprint.json")
-    stamp = _stamp(database.path)
-    if (found := _load(kept, stamp)) is not None:
+    now = {**stamp(database.path), "version": VERSION}
+    if (found := _load(kept, now)) is not None:
         return found
     tables = {table: _table(database, table) for table in sorted(database.tables)}
     computed = Fingerprint(sha256_json(tables), tables)
-    if _stamp(database.path) == stamp:
-        _keep(kept, stamp, computed)
+    if {**stamp(database.path), "version": VERSION} == now:
+        _keep(kept, now, computed)
     return computed
 
 
@@ -79,21 +80,10 @@ def _sums(database: "Database", table: str, columns: dict[str, str]) -> tuple[in
     return tuple(map(int, database.read(f"SELECT count(*), {sums} FROM ({lines})").rows[0]))
 
 
-def _stamp(path: Path) -> dict[str, int]:
-    stat = path.stat()
-    return {
-        "version": VERSION,
-        "size": stat.st_size,
-        "inode": stat.st_ino,
-        "mtime_ns": stat.st_mtime_ns,
-        "ctime_ns": stat.st_ctime_ns,
-    }
-
-
-def _load(kept: Path, stamp: dict[str, int]) -> Fingerprint | None:
+def _load(kept: Path, now: dict[str, int]) -> Fingerprint | None:
     try:
         found: dict[str, Any] = json.loads(kept.read_text())
-        if found["stamp"] != stamp:
+        if found["stamp"] != now:
             return None
         tables = {table: (int(rows), str(sha)) for table, (rows, sha) in found["tables"].items()}
         return Fingerprint(str(found["sha256"]), tables)
@@ -101,9 +91,9 @@ def _load(kept: Path, stamp: dict[str, int]) -> Fingerprint | None:
         return None  # whatever lies there is not ours: compute
 
 
-def _keep(kept: Path, stamp: dict[str, int], computed: Fingerprint) -> None:
+def _keep(kept: Path, now: dict[str, int], computed: Fingerprint) -> None:
     with contextlib.suppress(OSError):  # a read-only folder: computed again next time
-        replace(kept, json.dumps({"stamp": stamp, **asdict(computed)}))
+        replace(kept, json.dumps({"stamp": now, **asdict(computed)}))
 
 
 def _told(entry: tuple[int, str] | None) -> str:

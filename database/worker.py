@@ -8,10 +8,12 @@ import json
 import os
 import pickle
 import time
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from database.frames import PROTOCOL, read_frame, write_frame
 from database.session import Failed, Session, open_session
+from database.stamp import stamp
 
 PIECE_ROWS = 2_048
 PIECE_BYTES = 1 << 20
@@ -30,6 +32,7 @@ def main() -> None:
     setup = json.loads(frame[0])
     confine(setup)
     try:
+        unchanged(setup)
         session = open_session(setup)
     except Failed as failed:
         write_frame(answers, json.dumps({"failed": failed.message}).encode())
@@ -37,6 +40,12 @@ def main() -> None:
     write_frame(answers, json.dumps({"tables": sorted(session.tables)}).encode())
     while (frame := read_frame(requests)) is not None:
         serve(session, json.loads(frame[0]), answers)
+
+
+def unchanged(setup: dict[str, Any]) -> None:
+    """A worker that takes another's place must open the same file. Raises: Failed."""
+    if stamp(Path(setup["path"])) != setup["stamp"]:
+        raise Failed("error", "the file was replaced or changed while it was open")
 
 
 def confine(setup: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """A pool of processes that run SQL and may be killed: native limit first, kill second.
 
     pool = Pool({"engine": "duckdb", "path": "data/eunomia.duckdb", "memory_mb": 512}, workers=2)
-    outcome = pool.run(Job("SELECT 1", time_s=30, rows=10_000, bytes=64 << 20))   # Result or Failure
+    outcome = pool.run(Job("SELECT 1", time_s=30, rows=10_000, bytes=32 << 20))   # Result or Failure
 
 The thread that waits for an answer watches the worker: over its time (plus GRACE_S) or its memory it
 is killed. A query that runs for SPARE_S gets its worker's successor started, so that the seat is
@@ -137,8 +137,10 @@ class Pool:
         try:
             first = self._launch()
             self.tables = first.result().tables
-        except BaseException:
+        except BaseException as error:
             self._starter.shutdown()
+            if isinstance(error, Died | TimeoutError):
+                raise QueryError(f"{setup['path']}: no worker could be started: {error}") from None
             raise
         self.seats.free[-1].worker = first
 

@@ -158,7 +158,7 @@ class Judge:
         for sql in queries:
             again = {found[(sql, *key)].outcome for key in asked_of[sql]} & {"time_out", "lost"}
             if again:  # nothing else competes for the processor now
-                note(sql, await asyncio.to_thread(self._database.run_again_alone, sql))
+                note(sql, await self._database.arun_again_alone(sql))
         return found
 
     def _compare(self, item: Item, result: Result | Failure) -> Ran:

@@ -9,9 +9,10 @@ from items.rules.base import Case, Found, rule
 @rule("problem", source="FACTS §1: a reversed copy shows all 17 of 17 order-dependent queries")
 def order_dependence(case: Case) -> Iterator[Found | str]:
     """The reference returns the same on copies of the database with its rows reversed and shuffled."""
-    if case.rows is None or case.item.reference_sql is None:
+    sql, ordered = case.item.reference_sql, case.item.order_matters
+    if case.rows is None or sql is None:
         return
     yield "the reversed and the shuffled copy"
-    differs = copies.order_dependence(case.ground.database, case.item.reference_sql)
+    differs = copies.order_dependence(case.ground.database, sql, ordered=ordered)
     if differs:
         yield Found("the result depends on the order in which rows lie on disk", evidence=differs)

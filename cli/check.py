@@ -55,7 +55,7 @@ def check(
             _explain(explain, files, database, json=json)
             return
         checked = _check_all(files, database, quiet=json)
-    _show(checked, json=json)
+    _show(_by_file(files, checked), json=json)
     if any(one.problems for one in checked):
         raise typer.Exit(1)
 
@@ -112,8 +112,18 @@ def _check_all(files: "dict[Path, QuestionFile]", database: Any, *, quiet: bool)
         return check_items(work, step)
 
 
-def _show(checked: "list[Checked]", *, json: bool) -> None:
-    """Print one line a finding, then the count; or one JSON document."""
+def _by_file(
+    files: "dict[Path, QuestionFile]", checked: "list[Checked]"
+) -> "dict[Path, list[Checked]]":
+    ids = {path: {item.id for item in file.kept} for path, file in files.items()}
+    return {path: [one for one in checked if one.item.id in ids[path]] for path in files}
+
+
+def _show(tiers: "dict[Path, list[Checked]]", *, json: bool) -> None:
+    """Print one line a finding, then the counts; or one JSON document."""
+    from items.checking import best_constant
+
+    checked = [one for tier in tiers.values() for one in tier]
     counts = {
         severity: sum(1 for one in checked for f in one.findings if f.severity == severity)
         for severity in ("problem", "warning", "note")
@@ -134,6 +144,11 @@ def _show(checked: "list[Checked]", *, json: bool) -> None:
     )
     known = sum(1 for one in checked if one.remembered)
     print(f"{len(checked)} items: {told} ({known} unchanged since the last check)")
+    for path, tier in tiers.items():
+        right, id = best_constant(tier)
+        asked = sum(one.item.answerable for one in tier)
+        if asked:
+            print(f"{path.name}: the best constant answer ({id}) is right for {right} of {asked}")
 
 
 def _line(id: str, finding: "Finding") -> str:

@@ -39,6 +39,21 @@ class Checked:
         return {"sha256": self.item.sha256, "findings": findings, "remembered": self.remembered}
 
 
+def best_constant(checked: Sequence[Checked]) -> tuple[int, str]:
+    """Return how many of a tier's questions one constant answer would be right for, and one of them.
+
+    A query that returns a reference's result is right for every item with that result (S1-014).
+    """
+    ids = {one.item.id for one in checked}
+    shared = {
+        one.item.id: 1 + len({f.other for f in one.findings if f.rule == "same_result"} & ids)
+        for one in checked
+        if one.item.answerable
+    }
+    best = max(sorted(shared), key=lambda id: shared[id], default="")
+    return shared.get(best, 0), best
+
+
 def check_items(
     work: Sequence[tuple[Item, Ground]],
     step: Callable[[str], None],

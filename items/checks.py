@@ -202,7 +202,7 @@ def _told(rule: Rule, case: Case) -> Told:
     looked = tuple(part for part in said if isinstance(part, str))
     found = [part for part in said if isinstance(part, Found)]
     findings = (
-        Finding(rule.name, part.severity or rule.severity, part.message, part.evidence)
+        Finding(rule.name, part.severity or rule.severity, part.message, part.evidence, part.other)
         for part in found
     )
     return Told(rule, looked, tuple(findings))

@@ -47,6 +47,7 @@ def mutants(query: Query, tables: Tables) -> list[Mutant]:
     return list(found.values())
 
 
+# A node taken over into a new expression is copied first: a node has one parent.
 Change = tuple[str, exp.Expr, exp.Expr | None]
 
 
@@ -76,19 +77,26 @@ def _predicates(query: Query, _tables: Tables) -> Iterator[Change]:
 def _comparators(query: Query, _tables: Tables) -> Iterator[Change]:
     """Move a comparison by its limit: > for >=, and the ends of BETWEEN."""
     for node in query.tree.find_all(*STRICTER):
-        yield "comparator", node, STRICTER[type(node)](this=node.this, expression=node.expression)
+        yield (
+            "comparator",
+            node,
+            STRICTER[type(node)](this=node.this.copy(), expression=node.expression.copy()),
+        )
     for between in query.tree.find_all(exp.Between):
         low, high = between.args["low"], between.args["high"]
         for above, below in ((exp.GT, exp.LTE), (exp.GTE, exp.LT)):
             value = between.this
-            pair = [above(this=value, expression=low), below(this=value, expression=high)]
+            pair = [
+                above(this=value.copy(), expression=low.copy()),
+                below(this=value.copy(), expression=high.copy()),
+            ]
             yield "comparator", between, exp.paren(exp.and_(*pair))
 
 
 def _connectors(query: Query, _tables: Tables) -> Iterator[Change]:
     """OR for AND between two conditions, and AND for OR."""
     for node in query.tree.find_all(exp.Or):
-        yield "and_or", node, exp.And(this=node.this, expression=node.expression)
+        yield "and_or", node, exp.And(this=node.this.copy(), expression=node.expression.copy())
     for part in query.parts:
         parts = conjuncts(part.select.args.get("where"))
         for one, other in pairwise(parts):
@@ -99,7 +107,11 @@ def _connectors(query: Query, _tables: Tables) -> Iterator[Change]:
             ):
                 joined = other.parent
                 if joined.this is one:
-                    yield "and_or", joined, exp.paren(exp.Or(this=one, expression=other))
+                    yield (
+                        "and_or",
+                        joined,
+                        exp.paren(exp.Or(this=one.copy(), expression=other.copy())),
+                    )
 
 
 def _dates(query: Query, _tables: Tables) -> Iterator[Change]:
@@ -109,8 +121,8 @@ def _dates(query: Query, _tables: Tables) -> Iterator[Change]:
             for step in ("-1 DAY", "1 DAY", "-1 YEAR", "1 YEAR"):
                 count, unit = step.split()
                 interval = exp.Interval(this=exp.Literal.string(count), unit=exp.var(unit))
-                moved = exp.Add(this=node, expression=interval)
-                yield "date", node, exp.paren(exp.Cast(this=exp.paren(moved), to=node.to))
+                moved = exp.Add(this=node.copy(), expression=interval)
+                yield "date", node, exp.paren(exp.Cast(this=exp.paren(moved), to=node.to.copy()))
 
 
 def _numbers(query: Query, _tables: Tables) -> Iterator[Change]:
@@ -138,12 +150,12 @@ def _counts(query: Query, tables: Tables) -> Iterator[Change]:
             if isinstance(count.this, exp.Distinct):
                 inner = count.this.expressions
                 if len(inner) == 1:
-                    yield "count", count, exp.Count(this=inner[0], big_int=True)
+                    yield "count", count, exp.Count(this=inner[0].copy(), big_int=True)
             else:
                 value = bare(count.this) if isinstance(count.this, exp.Expr) else None
                 key = value if isinstance(value, exp.Column) else _person(part, tables)
                 if key is not None:
-                    distinct = exp.Distinct(expressions=[key])
+                    distinct = exp.Distinct(expressions=[key.copy()])
                     yield "count", count, exp.Count(this=distinct, big_int=True)
         if part.select.args.get("distinct"):
             plain = part.select.copy()
@@ -180,15 +192,21 @@ def _join_kinds(query: Query, _tables: Tables) -> Iterator[Change]:
 def _extremes(query: Query, _tables: Tables) -> Iterator[Change]:
     """MIN for MAX, MAX for MIN, and the other direction of an order that LIMIT cuts."""
     for node in query.tree.find_all(exp.Min):
-        yield "extreme", node, exp.Max(this=node.this)
+        yield "extreme", node, exp.Max(this=node.this.copy())
     for top in query.tree.find_all(exp.Max):
-        yield "extreme", top, exp.Min(this=top.this)
+        yield "extreme", top, exp.Min(this=top.this.copy())
     for part in query.parts:
         if part.select.args.get("limit") and part.select.args.get("order"):
             first = part.select.args["order"].expressions[0]
             turned = first.copy()
             turned.set("desc", not first.args.get("desc"))
             yield "extreme", first, turned
+
+
+def _aggregates(query: Query, _tables: Tables) -> Iterator[Change]:
+    """MAX for AVG: where one row is meant, they agree and nobody sees the difference."""
+    for node in query.tree.find_all(exp.Avg):
+        yield "aggregate", node, exp.Max(this=node.this.copy())
 
 
 def _columns(query: Query, tables: Tables) -> Iterator[Change]:
@@ -210,8 +228,8 @@ def _lists(query: Query, _tables: Tables) -> Iterator[Change]:
     for node in query.tree.find_all(exp.In):
         choices = node.expressions
         for place in range(min(len(choices), MOST_CHOICES) if len(choices) > 1 else 0):
-            kept = [choice for i, choice in enumerate(choices) if i != place]
-            yield "list", node, exp.In(this=node.this, expressions=kept)
+            kept = [choice.copy() for i, choice in enumerate(choices) if i != place]
+            yield "list", node, exp.In(this=node.this.copy(), expressions=kept)
 
 
 def _guards(query: Query, _tables: Tables) -> Iterator[Change]:
@@ -229,7 +247,7 @@ def _units(query: Query, _tables: Tables) -> Iterator[Change]:
     for node in query.tree.find_all(exp.DateDiff):
         unit = str(node.args.get("unit") or "").lower()
         if unit in ("year", "month", "quarter"):
-            arguments = [exp.Literal.string(unit), node.expression, node.this]
+            arguments = [exp.Literal.string(unit), node.expression.copy(), node.this.copy()]
             yield "unit", node, exp.Anonymous(this="date_sub", expressions=arguments)
 
 
@@ -242,6 +260,7 @@ OPERATORS: tuple[Callable[[Query, Tables], Iterator[Change]], ...] = (
     _counts,
     _join_kinds,
     _extremes,
+    _aggregates,
     _columns,
     _lists,
     _guards,
@@ -267,7 +286,7 @@ def _is_id(node: exp.Literal) -> bool:
 def _is_place(node: exp.Literal) -> bool:
     """Whether a number is a position, a constant in SELECT, or rounds: nothing that selects rows."""
     inside = (exp.Ordered, exp.Round, exp.Interval, exp.DataType, exp.Group)
-    if node.find_ancestor(*inside) is not None:
+    if node.find_ancestor(*inside) is not None or isinstance(node.parent, (exp.Select, exp.Alias)):
         return True
     return (
         node.find_ancestor(exp.Where, exp.Having, exp.Join, exp.Limit, exp.Filter, exp.Case) is None

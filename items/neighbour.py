@@ -14,12 +14,12 @@ rows, never the rows. Source: FACTS §5; Zhong, Yu and Klein 2020 (distilled tes
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlglot import exp
 
-from database.build import literal
+from database.build import QueryError, literal
 from items.model import Item
 from items.neighbour_rows import Made, make_rows
 from items.rules.facts import Facts, as_date
@@ -70,7 +70,6 @@ class Recipe:
 
 def recipe_of(item: Item, query: Query, facts: Facts) -> Recipe:
     """Return what the neighbour of an item's reference makes frequent. Raises: QueryError."""
-    names = {table.name.lower() for table in query.tree.find_all(exp.Table)}
     levels: dict[str, list[str]] = {}
     for origin, value in _levels(query, facts):
         have = levels.setdefault(".".join(origin), [])
@@ -81,7 +80,7 @@ def recipe_of(item: Item, query: Query, facts: Facts) -> Recipe:
         item=item.id,
         item_sha256=item.sha256,
         source=facts.database.fingerprint.sha256,
-        tables=tuple(sorted(names & set(facts.tables))),
+        tables=tuple(sorted(query.tables & set(facts.tables))),
         levels={name: tuple(values) for name, values in sorted(levels.items())},
         classes=_classes(query),
         used=tuple(sorted(".".join(origin) for origin in used)),
@@ -92,6 +91,30 @@ def recipe_of(item: Item, query: Query, facts: Facts) -> Recipe:
 def made_of(recipe: Recipe, facts: Facts) -> Made:
     """Return a neighbour's rows. Raises: QueryError."""
     return make_rows(recipe, facts)
+
+
+def sealed(recipe: Recipe, facts: Facts) -> Recipe:
+    """Return a recipe with the hash of its rows, as a package keeps it. Raises: QueryError."""
+    return replace(recipe, rows_sha256=rows_sha256(made_of(recipe, facts)))
+
+
+def rebuilt(recipe: Recipe, facts: Facts) -> Made:
+    """Return the rows of a sealed recipe, made from the user's own database.
+
+    Raises: QueryError when this is another database or builder, or other rows come out.
+    """
+    where = f"{facts.database.path}: the neighbour of {recipe.item}"
+    if recipe.builder != BUILDER:
+        raise QueryError(f"{where} was made by builder {recipe.builder}, this is builder {BUILDER}")
+    source = facts.database.fingerprint.sha256
+    if recipe.source != source:
+        raise QueryError(
+            f"{where} stands on database {recipe.source[:12]}…, this is {source[:12]}…"
+        )
+    made = made_of(recipe, facts)
+    if rows_sha256(made) != recipe.rows_sha256:
+        raise QueryError(f"{where} came out with other rows than its recipe says")
+    return made
 
 
 def statements_of(made: Made, facts: Facts) -> Iterator[str]:
@@ -214,4 +237,14 @@ def _in_days(node: exp.Expr, count: int) -> set[int]:
     return {count}
 
 
-__all__ = ["BUILDER", "Recipe", "made_of", "recipe_of", "rows_sha256", "statements_of"]
+__all__ = [
+    "BUILDER",
+    "Made",
+    "Recipe",
+    "made_of",
+    "rebuilt",
+    "recipe_of",
+    "rows_sha256",
+    "sealed",
+    "statements_of",
+]

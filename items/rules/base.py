@@ -33,21 +33,26 @@ TIME_S = (
 
 @dataclass(frozen=True)
 class Found:
-    """What a rule says is wrong; without a severity it has the rule's own."""
+    """What a rule says is wrong; without a severity it has the rule's own. `other`: an item's id."""
 
     message: str
     evidence: str = ""
     severity: Severity | None = None
+    other: str = ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One broken rule of one item. A waived one keeps its text and is a note."""
+    """One broken rule of one item. A waived one keeps its text and is a note.
+
+    other: the item that it is compared with, where it is.
+    """
 
     rule: str
     severity: Severity
     message: str
     evidence: str = ""
+    other: str = ""
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,11 @@ def same_question(case: Case) -> Iterator[Found | str]:
         if other.id == case.item.id and other == case.item:
             continue
         if _equal(english, _content(other.question_en)):
-            yield Found(f"asks the same as {other.id}", evidence=other.question_en)
+            yield Found(f"asks the same as {other.id}", evidence=other.question_en, other=other.id)
         elif len(korean) > 1 and korean == _korean(other.question_ko):
-            yield Found(f"asks the same in Korean as {other.id}", evidence=other.question_ko)
+            yield Found(
+                f"asks the same in Korean as {other.id}", evidence=other.question_ko, other=other.id
+            )
 
 
 @rule("warning", source="S3-005; BIRD and Spider duplicate reports", across=True)
@@ -50,10 +52,12 @@ def same_query(case: Case) -> Iterator[Found | str]:
         if other == case.item or other.reference_sql is None:
             continue
         if _plain(other.reference_sql) == plain:
-            yield Found(f"has the same query as {other.id}", severity="problem")
+            yield Found(f"has the same query as {other.id}", severity="problem", other=other.id)
         elif _skeleton(other.reference_sql) == skeleton and _same_result(case, other):
             yield Found(
-                f"has the skeleton and the result of {other.id}", evidence=other.question_en
+                f"has the skeleton and the result of {other.id}",
+                evidence=other.question_en,
+                other=other.id,
             )
 
 
@@ -71,6 +75,7 @@ def same_result(case: Case) -> Iterator[Found | str]:
         yield Found(
             f"returns the result of {other.id}",
             evidence=f"{case.rows.rows[:1]!r}",
+            other=other.id,
             severity="warning" if _telling(case.rows) else "note",
         )
 

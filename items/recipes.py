@@ -1,0 +1,58 @@
+"""The neighbour recipes of a task: what a package keeps instead of rows.
+
+`neighbours.jsonl`, one recipe a line in canonical JSON, by item id:
+
+    {"builder":1,"classes":[...],"item":"hard-001","item_sha256":"...","levels":{...},"offsets":[30],
+     "rows_sha256":"...","seed":20190703,"source":"...","tables":[...],"used":[...]}
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from items.model import Item
+from items.neighbour import Recipe, recipe_of, sealed
+from items.rules.facts import Facts
+from items.rules.sql import read_query
+from registry import files
+from registry.canonical import canonical
+from registry.reader import FormatError, read_text
+
+
+def recipes_of(items: Iterable[Item], facts: Facts) -> list[Recipe]:
+    """Return the sealed recipes of the answerable items whose reference can be read. Raises: QueryError."""
+    made = []
+    for item in sorted(items, key=lambda item: item.id):
+        query = read_query(item.reference_sql, facts.tables) if item.answerable else None
+        if query is not None:
+            made.append(sealed(recipe_of(item, query, facts), facts))
+    return made
+
+
+def save_recipes(path: Path, recipes: Iterable[Recipe]) -> None:
+    """Write recipes, the file whole. Raises: OSError."""
+    files.replace(path, "".join(canonical(recipe.as_json()) + "\n" for recipe in recipes))
+
+
+def load_recipes(path: Path) -> dict[str, Recipe]:
+    """Return recipes by item id. Raises: FormatError with file:line, OSError."""
+    found: dict[str, Recipe] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            recipe = read_text(line, Recipe, path)
+        except FormatError as error:
+            raise FormatError(path, number, error.problem) from None
+        if recipe.item in found:
+            raise FormatError(path, number, f"a second recipe for {recipe.item}")
+        found[recipe.item] = recipe
+    return found
+
+
+def recipe_for(item: Item, recipes: dict[str, Recipe], path: Path) -> Recipe:
+    """Return an item's recipe. Raises: FormatError when there is none for its present content."""
+    recipe = recipes.get(item.id)
+    if recipe is None or recipe.item_sha256 != item.sha256:
+        said = "no recipe" if recipe is None else f"a recipe for {recipe.item_sha256[:12]}…"
+        raise FormatError(
+            path, None, f"{item.id} is {item.sha256[:12]}…, the file has {said} for it"
+        )
+    return recipe

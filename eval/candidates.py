@@ -78,5 +78,5 @@ def tokens(request: Request) -> int:
     characters of Eunomia's schema text, most others fewer tokens.
     """
     text = "".join(message.content for message in request.messages)
-    ascii_only = sum(character.isascii() for character in text)
+    ascii_only = len(text.encode("ascii", "ignore"))
     return round(ascii_only / 2.4 + 2 * (len(text) - ascii_only))

@@ -95,7 +95,17 @@ def _refuse_odd(path: Path, id: str, value: Any) -> None:
     if (isinstance(value, str) and value.strip().lower() == "nan") or value != value:
         _refuse(path, id, '"nan" is no prediction; write null to abstain')
     if value is not None and not isinstance(value, str):
-        _refuse(path, id, f"{value!r:.60} is neither SQL nor null")
+        _refuse(path, id, f"{value!s:.60} is neither SQL nor null")
+    if value is not None and _broken(value):
+        _refuse(path, id, "the text holds half a character (a lone surrogate)")
+
+
+def _broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _refuse(path: Path, id: str, problem: str) -> NoReturn:

@@ -25,13 +25,14 @@ class Asking:
     address: what fills in a request: model, route, revision, extras, temperature (see `addressed`).
     earlier: rows of other runs by request key, with the folder they lie in.
     stops:   the errors that end the run instead of leaving one instance open (a spent budget).
+    at_once: instances under way; how many calls a route takes is the gateway's business.
     """
 
     model: Model
     address: Mapping[str, Any]
     earlier: Mapping[str, tuple[Row, str]]
     stops: tuple[type[ModelError], ...] = ()
-    at_once: int = 64
+    at_once: int = 512
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,14 @@ or as plain JSON.
 """
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from models.call import Answer, Request, Stop
 from models.failures import CallFailed
 
+_HALF = re.compile("[\ud800-\udfff]")
 _STOPS: dict[str, Stop] = {
     "stop": "stop",
     "eos": "stop",
@@ -40,7 +42,7 @@ def read_answer(reply: Any, request: Request) -> Answer:
     text, reasoning = _apart(_text(_get(message, "content")), _reasoning(message))
     finish = str(_get(choices[0], "finish_reason") or "")
     native = str(_native(choices[0]) or finish)
-    refusal = str(_get(message, "refusal") or "")
+    refusal = _whole(str(_get(message, "refusal") or ""))
     usage = _usage(_get(reply, "usage"))
     stop = _named(finish, native)
     if not text and (refusal or _get(message, "tool_calls")):
@@ -92,12 +94,17 @@ def _native(choice: Any) -> Any:
 
 def _text(content: Any) -> str:
     if isinstance(content, list):  # parts, as some servers send them
-        return "".join(str(_get(part, "text") or "") for part in content)
-    return str(content or "")
+        return _whole("".join(str(_get(part, "text") or "") for part in content))
+    return _whole(str(content or ""))
+
+
+def _whole(text: str) -> str:
+    """Return a text that UTF-8 can hold: JSON lets half a character (a lone surrogate) through."""
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
 
 
 def _reasoning(message: Any) -> str:
-    return str(_get(message, "reasoning_content") or _get(message, "reasoning") or "")
+    return _whole(str(_get(message, "reasoning_content") or _get(message, "reasoning") or ""))
 
 
 def _apart(text: str, reasoning: str) -> tuple[str, str]:
@@ -125,6 +132,7 @@ def _usage(usage: Any) -> dict[str, Any]:
         "input_tokens": int(prompt),
         "output_tokens": int(_get(usage, "completion_tokens") or 0),
         "cached_tokens": _get(_get(usage, "prompt_tokens_details"), "cached_tokens"),
+        "written_tokens": _get(usage, "cache_creation_input_tokens"),
         "reasoning_tokens": _get(_get(usage, "completion_tokens_details"), "reasoning_tokens"),
         "reported_cost_usd": _get(usage, "cost"),
     }

@@ -183,3 +183,11 @@ def test_a_model_abstains_where_it_is_unsure(place):
 def test_a_route_without_log_probabilities_cannot_abstain_by_entropy(place):
     with pytest.raises(ModelError, match="returns no log-probabilities"):
         run(knows_h1, place, abstain=Rule("easy"), route={"logprobs": False})
+
+
+def test_a_reply_with_half_a_character_is_kept_and_scored(place):
+    """JSON can carry a lone surrogate; neither the ledger nor the run's file may choke on it."""
+    _, (taken,), _ = run(lambda body: fenced("SELECT '\ud800'"), place)
+    assert taken.sitting.failed == 0
+    assert taken.run.open == 0
+    assert {row.outcome for row in taken.run.scored} == {"wrong_result"}

@@ -31,10 +31,24 @@ def test_null_and_the_text_null_abstain(tmp_path):
         (ALL.replace('"hard/h1-en": "SELECT 1", ', ""), "1 of 3 instances are missing"),
         (ALL.replace("h3-en", "h9-en"), "1 ids are unknown .'hard/h9-en'"),
         (ALL.replace("h3-en", "h2-en"), "'hard/h2-en' stands twice"),
+        (
+            ALL.replace("SELECT 1", "SELECT '\\ud800'"),
+            "hard/h1-en: the text holds half a character",
+        ),
         ("[1, 2]", "expected one JSON object"),
         ("{", "not JSON"),
     ],
-    ids=["nan", "NaN", "a number", "missing", "unknown", "twice", "a list", "broken"],
+    ids=[
+        "nan",
+        "NaN",
+        "a number",
+        "missing",
+        "unknown",
+        "twice",
+        "half a character",
+        "a list",
+        "broken",
+    ],
 )
 def test_what_is_no_prediction_is_refused_by_name(tmp_path, text, said):
     with pytest.raises(FormatError, match=said):

@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from cli import demo, doctor, exam, fetch, ledger, standings, text2sql, vendor
+from cli import demo, doctor, exam, fetch, ledger, release, standings, text2sql, vendor
 from registry.reader import FormatError
 
 app = typer.Typer(
@@ -26,6 +26,8 @@ app.command("leaderboard")(exam.leaderboard)
 app.command("compare")(standings.compare)
 app.command("report")(standings.report)
 app.command("sop")(standings.sop)
+app.command("verify")(release.verify)
+app.command("lint")(release.lint)
 app.add_typer(ledger.app, name="ledger")
 app.command("vendor")(vendor.vendor)
 app.command("doctor")(doctor.doctor)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cli import deciding, desk, showing
+from cli import deciding, desk, panel, release, showing
 from cli.check import check
 from cli.making import (
     ROSTER,
@@ -37,6 +37,10 @@ app.command("evidence")(deciding.evidence)
 app.command("desk")(desk.desk)
 app.command("show")(showing.show)
 app.command("status")(showing.status)
+app.command("panel")(panel.panel)
+app.command("khdp-package")(release.khdp_package)
+app.command("thaw")(release.thaw)
+app.command("bump")(release.bump)
 
 ROUNDS = 2
 RETEST = 0.05  # of items, judged twice by every model

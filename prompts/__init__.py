@@ -14,6 +14,7 @@ from pathlib import Path
 from string import Template
 
 FOLDER = Path(__file__).parent
+_MARK = re.compile(r"<(?=\s*/?\s*[a-z_]+\s*>)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
@@ -50,13 +51,13 @@ def sha256(*names: str) -> str:
 
 
 def quoted(tag: str, words: str) -> str:
-    """Return a stranger's text between `<tag>` lines, unable to close them or to hide characters.
+    """Return a stranger's text between `<tag>` lines, unable to open or close any mark or to hide.
 
     Control, zero-width and direction-changing characters become `?`: what a model reads is what a
     person would see.
     """
     shown = _CONTROL.sub("?", words)
-    shown = re.sub(rf"<(?=\s*/?\s*{re.escape(tag)}\b)", "‹", shown, flags=re.IGNORECASE)
+    shown = _MARK.sub("‹", shown)
     return f"<{tag}>\n{shown}\n</{tag}>"
 
 

@@ -129,8 +129,7 @@ def ready(path: Path, eunomia: Path, model, **options):
             Ground(database, TODAY, book.file.settings),
             reviewers(seats, model, briefing, {}),
             fixers((Seat(model="fixer/f-1b"),), model, briefing, {}),
-            gate=gate,
-            **options,
+            **{"gate": gate, **options},
         )
 
 

@@ -4,7 +4,9 @@
 2. Without either: refused by the provider, else cut off (by any sign), else no SQL (a format failure).
    ABSTAIN on a tier without abstention is no SQL.
 3. SQL is run: refused by the gate, an error, a time-out, over the row or byte limit; or its rows are
-   compared with the reference's. On an unanswerable question no query is right.
+   compared with the reference's. On an unanswerable question no query is right. What does not parse and
+   what names a table that is not there is an error, although the gate stops it: refused is what the gate
+   forbids.
 
 The classes are exclusive and sum to N. `lost` (our worker failed, not the query) is open: no score.
 """
@@ -46,6 +48,7 @@ FAILED = {  # what a Failure's reason is called as an outcome
     "memory": "too_large",
     "lost": "lost",
 }
+ERRORS = ("does not parse", "no table of the database")  # rules of the gate, as its messages begin
 AT_ONCE = 8  # queries waiting for a worker; the database runs as many as it has workers
 
 
@@ -163,7 +166,7 @@ class Judge:
 
     def _compare(self, item: Item, result: Result | Failure) -> Ran:
         if isinstance(result, Failure):
-            return Ran(FAILED[result.reason], result.message, None, result.elapsed_s)
+            return Ran(_failed(result), result.message, None, result.elapsed_s)
         rows, elapsed_s = len(result.rows), result.elapsed_s
         if item.reference_sql is None:
             return Ran("wrong_result", "the question is unanswerable", rows, elapsed_s)
@@ -186,6 +189,11 @@ def _scored(
     if near_limit(ran.elapsed_s):
         facts["near_limit"] = True
     return Scored(asked.instance, ran.outcome, ran.reason, facts)
+
+
+def _failed(failure: Failure) -> str:
+    invalid = failure.reason == "refused" and failure.message.startswith(ERRORS)
+    return "sql_error" if invalid else FAILED[failure.reason]
 
 
 def _reference_key(item: Item) -> tuple[str | None, bool]:

@@ -99,13 +99,13 @@ def test_a_changed_protocol_is_refused_until_the_runs_are_rescored(place, monkey
     from eval import outcomes, spec
 
     monkeypatch.setattr(spec, "PROTOCOL", "2")
-    monkeypatch.setitem(outcomes.FAILED, "refused", "sql_error")
+    monkeypatch.setattr(outcomes, "ERRORS", ("nothing",))
     refused = invoke("leaderboard", *place)
     assert "the protocol is 2, the spec pins 1" in str(refused.exception)
     shown = invoke("rescore", "--diff", *place)
     assert shown.exit_code == 1, shown.output
     assert "x/b-1b: 2 outcomes move (protocol 1 -> 2)" in shown.stdout
-    assert "  hard/h1-en: sql_refused" in shown.stdout
+    assert "  hard/h1-en: sql_error" in shown.stdout
     assert "x/a-1b: 0 outcomes move" in shown.stdout
 
 

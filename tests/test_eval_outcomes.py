@@ -78,6 +78,8 @@ def outcome(exam, id, text):
         ("hard/h2-en", "SELECT gender, person_id FROM person WHERE year_of_birth < 1970", "right"),
         ("hard/h3-en", "SELECT person_id FROM visit ORDER BY day DESC", "wrong_result"),
         ("hard/h1-ko", "SELECT count(nobody) FROM person", "sql_error"),
+        ("hard/h1-ko", "SELECT count(*) FROM nobody", "sql_error"),
+        ("hard/h1-ko", "SELEC count(*) FROM person", "sql_error"),
         ("hard/h1-ko", "DELETE FROM person", "sql_refused"),
         ("hard/h1-ko", "SELECT count(*) FROM person WHERE current_date > '2000-01-01'", "sql_refused"),
         ("hard/h1-ko", "SELECT * FROM range(51)", "too_many_rows"),
@@ -85,8 +87,9 @@ def outcome(exam, id, text):
         ("hard/h4-ko", "SELECT count(*) FROM death", "wrong_result"),
     ],
     ids=[
-        "the reference's rows", "other rows", "columns in another order", "rows out of order where it counts",
-        "a column that is not there", "not a SELECT", "the clock", "one row too many", "over the time limit",
+        "the reference's rows", "other rows", "columns in another order",
+        "rows out of order where it counts", "a column that is not there", "a table that is not there",
+        "what does not parse", "not a SELECT", "the clock", "one row too many", "over the time limit",
         "any query on an unanswerable question",
     ],
 )  # fmt: skip

@@ -79,13 +79,15 @@ def statement(
         parsed = connection.extract_statements(sql)
         if len(parsed) != 1:
             return Refusal("not one SELECT", f"{len(parsed)} statements")
-        kind = parsed[0].type.name
+        kind = _kind(parsed[0])
         if kind != "SELECT":
             return Refusal("not one SELECT", f"a {kind} statement")
         text = connection.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
         _Walk(frozenset(map(folded, tables))).document(json.loads(text))
     except Refused as refused:
         return refused.refusal
+    except (LookupError, TypeError, ValueError):
+        return Refusal("unknown construct", "a tree of another shape than the gate knows")
     except RecursionError:
         return Refusal("too deep", "nested beyond what the gate reads")
     except duckdb.Error as error:
@@ -93,6 +95,14 @@ def statement(
 
         return Refusal("does not parse", masked("Parser", str(error), sql))
     return parsed[0]
+
+
+def _kind(parsed: "duckdb.Statement") -> str:
+    """The statement's type; DuckDB has some that its Python enumeration does not know."""
+    try:
+        return parsed.type.name
+    except ValueError:
+        return "non-SELECT"
 
 
 def folded(name: str) -> str:

@@ -35,6 +35,16 @@ SETTINGS = (
 )
 
 
+_NO_PYTHON_VALUE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    ImportError,
+)
+
+
 class Failed(Exception):
     """A query, or the opening, that ends without rows; becomes a Failure on the other side."""
 
@@ -117,6 +127,8 @@ class DuckSession:
             return self.query.fetchmany(rows)
         except self.duckdb.Error as error:
             raise self.failed(error, self.sql, self.trusted) from None
+        except _NO_PYTHON_VALUE as error:  # a date in the year 290,000 has none
+            raise Failed("error", f"Conversion: no Python value ({type(error).__name__})") from None
 
     def close_query(self) -> None:
         if self.query is not None:

@@ -265,9 +265,14 @@ def _kill_all(workers: set[Worker]) -> None:
 
 
 def _died(code: int) -> Failure:
-    """Two workers died of one query. SIGKILL and SIGTERM come from outside: not the query's doing."""
+    """Two workers died of one query: by a signal of the engine's own (SIGABRT, SIGSEGV) its doing.
+
+    SIGKILL and SIGTERM come from outside, and an exit code from our own code: not the query's doing.
+    """
     if code in (-signal.SIGKILL, -signal.SIGTERM):
         return Failure("lost", "two workers were killed from outside")
+    if code >= 0:
+        return Failure("lost", f"our worker failed on this query (exit {code})")
     return Failure("memory", f"the engine died twice on this query (exit {code})")
 
 

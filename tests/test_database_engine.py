@@ -111,6 +111,26 @@ def test_values_cross_the_process_border_as_they_are(database):
 
 
 @pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("DATE '99999-01-01'", "99999-01-01"),
+        ("MAP {[1]: 2}", {"key": [[1]], "value": [2]}),
+        ("'-inf'::DOUBLE", -math.inf),
+        ("TIME '24:00:00'", "24:00:00"),
+        ("1::UHUGEINT", 1),
+    ],
+)
+def test_a_value_that_python_has_no_like_of_comes_as_the_engine_writes_it(
+    expression, value, database
+):
+    assert database.run(f"SELECT {expression}").rows == ((value,),)
+
+
+def test_a_value_that_cannot_come_at_all_is_an_error(database):
+    assert database.run("SELECT INTERVAL 10000000 YEAR").reason == "error"
+
+
+@pytest.mark.parametrize(
     ("sql", "reason"),
     [
         pytest.param("SELECT nope FROM person", "error", id="an unknown column"),

@@ -14,6 +14,7 @@ from database.result import Failure, Result
 CASES = Path(__file__).parent / "cases"
 ATTACKS = yaml.safe_load((CASES / "attacks.yaml").read_text())
 LEGITIMATE = yaml.safe_load((CASES / "legitimate.yaml").read_text())
+MORE = yaml.safe_load((CASES / "attacks_more.yaml").read_text())
 REPORTED = yaml.safe_load((CASES / "reported_failures.yaml").read_text())
 STOPPED = {"time_out", "memory", "too_many_rows", "too_large"}
 
@@ -76,6 +77,13 @@ def test_a_refusal_names_the_rule_and_the_place(sql, message):
 def test_legitimate_analytic_sql_passes_and_runs(sql, database):
     outcome = database.run(sql)
     assert isinstance(outcome, Result), outcome
+
+
+@pytest.mark.parametrize("sql", [sql for group in MORE.values() for sql in group])
+def test_more_of_the_same_kinds_is_refused_by_the_gate(sql):
+    refused = admit(sql, {"person", "concept", "condition_occurrence"})
+    assert refused is not None
+    assert refused.reason == "refused"
 
 
 SCOPES = [

@@ -49,7 +49,11 @@ class Refused(Exception):
 
 
 def admit(sql: str, tables: Collection[str]) -> Failure | None:
-    """Return why a statement may not run, or None. `tables` are the names it may read."""
+    """Return why a statement may not run, or None. `tables` are the names it may read.
+
+    Parses in this process and without a time limit, which some texts would need (`WITH a AS (`
+    twenty times): what a model wrote goes to `Database.run`, whose worker asks the gate itself.
+    """
     if isinstance(found := statement(_parser(), sql, tables), Refusal):
         return Failure("refused", str(found))
     return None

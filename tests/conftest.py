@@ -28,6 +28,8 @@ def eunomia() -> Path:
     from registry.files import locked
 
     path = Path(__file__).parent / ".cache" / "eunomia.duckdb"
-    with locked(path.with_name("making")):  # one pytest-xdist worker makes it, the others wait
+    with locked(
+        path.with_name("making"), wait_s=300
+    ):  # one pytest-xdist worker makes it, the others wait
         fetch(path)
     return path

@@ -20,6 +20,7 @@ from uuid import UUID
 import psutil
 import pytest
 
+from database import process
 from database.build import build
 from database.engine import LIMITS, Limits, QueryError, near_limit, open_database
 from database.result import Failure, Result
@@ -156,6 +157,15 @@ def test_a_query_that_cannot_be_interrupted_is_dead_a_second_after_its_limit(dat
     assert database.run("SELECT 1").elapsed_s < 0.5
 
 
+def test_a_worker_that_grows_too_large_is_killed_before_its_time(eunomia, monkeypatch):
+    monkeypatch.setattr(process, "RESIDENT_BYTES", 300 << 20)
+    with open_database(eunomia) as database:
+        outcome = database.run(STUCK)
+        assert (outcome.reason, outcome.message) == ("memory", "killed at the memory limit")
+        assert outcome.elapsed_s < 20
+        assert database.run("SELECT 1").rows == ((1,),)
+
+
 def test_a_limit_of_its_own_holds_for_one_query(database):
     started = time.monotonic()
     assert database.run(ENDLESS, time_s=0.2).reason == "time_out"
@@ -245,14 +255,14 @@ def script(body, path):
         print(*pids, flush=True)
         {body}
     """
-    process = subprocess.Popen(
+    parent = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)],
         stdout=subprocess.PIPE,
         cwd=ROOT,
         text=True,
         stderr=subprocess.DEVNULL,
     )
-    return process, [int(pid) for pid in process.stdout.readline().split()]
+    return parent, [int(pid) for pid in parent.stdout.readline().split()]
 
 
 @pytest.mark.parametrize(
@@ -267,12 +277,12 @@ def script(body, path):
     ],
 )
 def test_when_we_end_our_workers_end_within_a_second(body, kill, eunomia):
-    process, workers = script(body, eunomia)
-    with process:
+    parent, workers = script(body, eunomia)
+    with parent:
         time.sleep(0.4)
-        process.send_signal(kill)
+        parent.send_signal(kill)
         assert gone(workers, within_s=1.0)
-        process.wait(5)
+        parent.wait(5)
 
 
 def test_an_ended_thread_does_not_take_the_workers_with_it(eunomia):

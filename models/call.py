@@ -90,7 +90,7 @@ class Answer:
 
     stop:             why it stopped, normalised; `native_stop` is the provider's own word.
     reasoning:        thinking text, apart from `text`; kept in the ledger.
-    tokens:           None where the route did not say.
+    tokens:           None where the route did not say; `written_tokens` went into the prompt cache.
     cost_usd:         by the price table; None is unknown, never 0. `reported_cost_usd`: the route's.
     token_entropies:  natural-log entropy a generated token, where log-probabilities were asked.
     key:              the ledger key of the request it answers.
@@ -103,6 +103,7 @@ class Answer:
     reasoning: str = ""
     input_tokens: int | None = None
     cached_tokens: int | None = None
+    written_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     cost_usd: float | None = None

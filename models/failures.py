@@ -127,6 +127,7 @@ def retry_after(headers: Mapping[str, str] | None) -> float | None:
 
 
 def scrub(text: str) -> str:
-    """Return a text without keys, on one line, not longer than what is kept."""
+    """Return a text without keys and tracebacks, on one line, not longer than what is kept."""
+    text, _, _ = text.partition("Traceback (most recent call last)")
     text = _KEYS.sub(lambda found: (found[1] or "") + "[key]", struck_out(text))
     return " ".join(text.split())[:_LONGEST]

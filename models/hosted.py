@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import time
+import warnings
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -66,7 +67,7 @@ class Hosted:
         """Return what litellm is called with."""
         arguments: dict[str, Any] = {
             "model": self.route.litellm,
-            "messages": messages(request),
+            "messages": messages(request, marked=self.route.cache == "marks"),
             "max_tokens": request.max_tokens,
             "api_key": key_of(self.route.key) if self.route.key else NO_KEY,
             "max_retries": 0,
@@ -86,9 +87,19 @@ class Hosted:
         return arguments | extras
 
 
-def messages(request: Request) -> list[dict[str, Any]]:
-    """Return a request's messages as chat completions take them."""
-    return [{"role": message.role, "content": message.content} for message in request.messages]
+def messages(request: Request, *, marked: bool = False) -> list[dict[str, Any]]:
+    """Return a request's messages as chat completions take them.
+
+    marked: end the part that a prompt cache should keep after the system message, which all requests
+            of a tier share to the byte.
+    """
+    plain: list[dict[str, Any]] = [
+        {"role": message.role, "content": message.content} for message in request.messages
+    ]
+    if marked and plain and plain[0]["role"] == "system":
+        part = {"type": "text", "text": plain[0]["content"], "cache_control": {"type": "ephemeral"}}
+        plain[0] = {"role": "system", "content": [part]}
+    return plain
 
 
 def response_format(schema: dict[str, Any]) -> dict[str, Any]:
@@ -114,6 +125,7 @@ def library() -> Any:
     litellm.num_retries = None
     litellm.success_callback = litellm.failure_callback = litellm.callbacks = []
     _hush()  # its import sets levels of its own
+    warnings.filterwarnings("ignore", module=r"pydantic|litellm")
     return litellm
 
 

@@ -137,6 +137,10 @@ def _to_2(db: sqlite3.Connection) -> None:
         db.execute("UPDATE calls SET request = ? WHERE id = ?", (canonical(request), row))
 
 
+def _to_3(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE answers ADD COLUMN written_tokens INTEGER")
+
+
 def _script(db: sqlite3.Connection, script: str) -> None:
     """Run a script inside the open transaction (`executescript` would commit it)."""
     for statement in filter(None, map(str.strip, script.split(";\n"))):
@@ -145,7 +149,7 @@ def _script(db: sqlite3.Connection, script: str) -> None:
 
 # MIGRATIONS[n] brings a file of version n to n + 1; user_version is the file's. A released one never
 # changes: add another.
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_to_1, _to_2)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_to_1, _to_2, _to_3)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -13,12 +13,15 @@ def cost_usd(price: Price | None, answer: Answer, *, batch: bool = False) -> flo
         return None
     rates = _rates(price, answer.input_tokens)
     cached = min(answer.cached_tokens or 0, answer.input_tokens)
+    written = min(answer.written_tokens or 0, answer.input_tokens - cached)
     thought = min(answer.reasoning_tokens or 0, answer.output_tokens)
     cached_rate = rates.input if rates.cached_input is None else rates.cached_input
+    written_rate = rates.input if price.cache_write is None else price.cache_write
     thought_rate = rates.output if price.reasoning is None else price.reasoning
     total = (
-        (answer.input_tokens - cached) * rates.input
+        (answer.input_tokens - cached - written) * rates.input
         + cached * cached_rate
+        + written * written_rate
         + (answer.output_tokens - thought) * rates.output
         + thought * thought_rate
     )

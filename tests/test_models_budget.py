@@ -97,7 +97,14 @@ def test_an_attempt_that_may_pass_the_budget_is_not_made_either(tmp_path):
 
 
 REQUEST = Request("a/b", (Message("user", "환자"),), 100)
-ANSWER = Answer("x", input_tokens=1_000, cached_tokens=800, output_tokens=100, reasoning_tokens=40)
+ANSWER = Answer(
+    "x",
+    input_tokens=1_000,
+    cached_tokens=800,
+    written_tokens=100,
+    output_tokens=100,
+    reasoning_tokens=40,
+)
 PLAIN = Price(DAY, "test", input=10.0, output=50.0)
 
 
@@ -108,6 +115,9 @@ PLAIN = Price(DAY, "test", input=10.0, output=50.0)
         pytest.param(replace(PLAIN, call=0.01), 1_000 * 10 + 100 * 50 + 10_000, id="a fee a call"),
         pytest.param(
             replace(PLAIN, cached_input=1.0), 200 * 10 + 800 * 1 + 100 * 50, id="cached input"
+        ),
+        pytest.param(
+            replace(PLAIN, cache_write=12.5), 900 * 10 + 100 * 12.5 + 100 * 50, id="cache writes"
         ),
         pytest.param(
             replace(PLAIN, reasoning=20.0), 1_000 * 10 + 60 * 50 + 40 * 20, id="thinking apart"

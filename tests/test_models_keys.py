@@ -115,5 +115,9 @@ def test_a_header_is_recognised_whatever_the_key_looks_like():
     assert "zzz111yyy222" not in scrub("Authorization: Bearer zzz111yyy222")
 
 
+def test_a_traceback_in_a_message_is_left_out():
+    assert scrub("no such model Traceback (most recent call last): File x") == "no such model"
+
+
 def test_what_a_provider_says_stays_readable():
     assert scrub("max_tokens must be\n at most 4096") == "max_tokens must be at most 4096"

@@ -14,7 +14,7 @@ from models.roster import load_models
 from tests.server import Server, Status, completion
 
 # litellm builds its Gemini types on first use, and pydantic warns of them.
-pytestmark = pytest.mark.filterwarnings("ignore:Items .*ReadOnly")
+pytestmark = pytest.mark.filterwarnings("ignore:Items? .*ReadOnly")
 CARDS = load_models(Path(__file__).parent.parent / "registry")
 OPUS, GEMINI, GPT = "anthropic/claude-opus-5.5", "google/gemini-4-argon", "openai/gpt-6-astra"
 SYSTEM = "CREATE TABLE person (person_id BIGINT);"

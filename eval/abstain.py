@@ -13,7 +13,7 @@ from typing import Any
 from eval.exam import Exam, Prediction
 from eval.rows import Row, RunFolder, stamped, writing
 from eval.score import Sheet, sheets
-from eval.uncertainty import PERCENTILE, Method, NoThreshold, Threshold, fit, highest
+from eval.uncertainty import PERCENTILE, Method, NoThreshold, Threshold, answers, fit, highest
 from registry.events import now
 from registry.reader import FormatError
 
@@ -38,9 +38,11 @@ def abstain_by_entropy(
     Raises: FormatError (no log-probabilities, or no threshold), BusyError, OSError.
     """
     of_run = sheets(exam, asked)
-    entropies = {s.instance.id: _entropy(asked, s) for s in of_run if _query(s) is not None}
-    fitted = [entropies[s.instance.id] for s in of_run if _on(s, rule.fit_on) and _query(s)]
+    entropies = {s.instance.id: _entropies(s) for s in of_run if s.through and _gave_query(s)}
+    fit_on = [sheet.instance.id for sheet in of_run if sheet.instance.tier == rule.fit_on]
     try:
+        of_query = {id: highest(of_tokens) for id, of_tokens in entropies.items()}
+        fitted = [of_query[id] for id in fit_on if id in of_query]
         threshold = fit(fitted, rule.method, percentile=rule.percentile)
     except NoThreshold as error:
         raise FormatError(
@@ -49,9 +51,9 @@ def abstain_by_entropy(
     with writing(made) as writer:
         for sheet in of_run:
             if sheet.through:
-                abstains = abstention[sheet.instance.tier] and (
-                    entropies.get(sheet.instance.id, 0.0) > threshold.value
-                )
+                of_tokens = entropies.get(sheet.instance.id)
+                offered = abstention[sheet.instance.tier] and of_tokens is not None
+                abstains = offered and not answers(of_tokens or (), threshold.value)
                 writer.append(stamped(_row(asked, sheet, abstains=abstains)))
     made.write_header(_header(asked.header(), threshold, rule))
     return threshold
@@ -63,23 +65,13 @@ def _row(asked: RunFolder, sheet: Sheet, *, abstains: bool) -> Row:
     return Row(sheet.instance.id, 0, "", prediction=asdict(read), source=source)
 
 
-def _query(sheet: Sheet) -> str | None:
-    """Return the query that an instance was answered with, if it was."""
-    if not sheet.through or sheet.predictions[0].kind != "sql":
-        return None
-    return sheet.predictions[0].text
+def _gave_query(sheet: Sheet) -> bool:
+    return sheet.predictions[0].kind == "sql"
 
 
-def _entropy(asked: RunFolder, sheet: Sheet) -> float:
+def _entropies(sheet: Sheet) -> tuple[float, ...]:
     answer = sheet.rows[0].answer
-    try:
-        return highest(answer.token_entropies or () if answer else ())
-    except NoThreshold as error:
-        raise FormatError(asked.answers, None, f"{sheet.instance.id}: {error}") from None
-
-
-def _on(sheet: Sheet, tier: str) -> bool:
-    return sheet.instance.tier == tier
+    return (answer.token_entropies or ()) if answer else ()
 
 
 def _header(asked: dict[str, Any], threshold: Threshold, rule: Rule) -> dict[str, Any]:

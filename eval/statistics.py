@@ -208,20 +208,3 @@ def smallest_difference(standard_error: float, *, power: float = POWER) -> float
     """
     normal = NormalDist()
     return (normal.inv_cdf((1 + CERTAINTY) / 2) + normal.inv_cdf(power)) * standard_error
-
-
-def planned_error(
-    questions: int,
-    share: float,
-    *,
-    languages: int = 2,
-    within: float = 0.8,
-    between: float | None = None,
-) -> float:
-    """Return the standard error to expect of a share of right instances, before any run (S1-109).
-
-    within:  correlation of a question's languages (0.8 measured on the source's dry runs).
-    between: correlation of two models on one question: then the error is that of their difference.
-    """
-    variance = share * (1 - share) * (1 + (languages - 1) * within) / (questions * languages)
-    return float((variance if between is None else 2 * variance * (1 - between)) ** 0.5)

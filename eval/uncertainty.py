@@ -11,9 +11,9 @@ above it. The threshold is fitted on the entropies of one tier and applied to an
 
 Entropies are natural-log, over the whole vocabulary upstream. A route returns the k likeliest tokens
 only, and those *bound* the entropy: `entropy_bounds`. The entropies of this project (`Answer`) are over
-the k alone, renormalised: a lower bound, since the k likeliest, renormalised, majorise the whole. It is
-tight where they hold nearly all probability, and a query that it abstains on would be abstained on by
-the entropy itself at the same threshold.
+the k alone, renormalised: a lower bound, since the k likeliest, renormalised, majorise the whole. It
+never exceeds log k and is tight where they hold nearly all probability; a query that it abstains on would
+be abstained on by the entropy itself at the same threshold.
 Source: EHRSQL abstain_with_entropy.py and its notebook; Malinin and Gales 2021 (entropy of a token).
 """
 

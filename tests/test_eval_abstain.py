@@ -84,7 +84,7 @@ def test_a_query_above_the_threshold_becomes_an_abstention_where_that_is_offered
 def test_a_run_without_log_probabilities_is_refused_by_name(exam, tmp_path):
     asked = answered(exam, tmp_path, {q: (text, None) for q, (text, _) in REPLIES.items()})
     made = replace(asked, path=tmp_path / "made")
-    with pytest.raises(FormatError, match=r"without token entropies: did the route return"):
+    with pytest.raises(FormatError, match="without token entropies: did the route return"):
         abstain_by_entropy(exam, asked, made, TIERS, Rule("easy"))
     assert not made.path.exists()
 

@@ -10,14 +10,22 @@ from cli.making import (
     BudgetOption,
     RosterOption,
     Setting,
-    TaskOption,
     bench,
     models_in,
     setting,
     single_model,
     unfrozen,
 )
-from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
+from cli.options import (
+    DATA,
+    REGISTRY,
+    RUNS,
+    DataOption,
+    JsonOption,
+    RegistryOption,
+    RunsOption,
+    TaskOption,
+)
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -119,7 +127,7 @@ async def _decide(
 ) -> tuple[list[str], list[str]]:
     """Ask what is open; returns what was asked, and what nobody has decided yet."""
     from agents.panel import voters
-    from cli.evidence import current_evidence
+    from cli.evidence import current_evidence, stale
     from cli.progress import progress
     from graphs import decision, pipeline
     from items.decisions import load_decisions
@@ -133,13 +141,13 @@ async def _decide(
         held = voters(seats, b.gateway, b.briefing, b.limits)
         context = decision.Context(b.book, held, asked, shown, single_model(seats))
         settled = {d.id: d for d in decided_in(b.book.events) if d.option is not None}
-        stale = [id for id, d in settled.items() if _stale(where, d)]
-        for id in stale:
+        old = [id for id, d in settled.items() if stale(where, d)]
+        for id in old:
             print(
                 f"{id}: its evidence has changed since the vote"
                 + ("" if vote.again else " (--again votes anew)")
             )
-        open_ = [id for id in asked if id not in settled or (vote.again and id in stale)]
+        open_ = [id for id in asked if id not in settled or (vote.again and id in old)]
         with progress("deciding", len(open_), quiet=quiet) as step:
             waiting = await pipeline.decide(context, where.runs, open_, step, answers=vote.answers)
         if vote.stability:
@@ -159,18 +167,6 @@ async def _repeat(context: "Context", ids: list[str], repeats: int, *, quiet: bo
         votes = sum(vote is not None for vote in one.again)
         told = f"{one.changed} of {votes} repeats differ from {one.first}"
         print(f"{one.decision}, seat {one.seat} ({one.by}): {told}")
-
-
-def _stale(where: Setting, decided: "Decided") -> bool:
-    """Tell whether a file that the voters saw has changed since, or is gone."""
-    from registry.canonical import sha256_text
-
-    for line in decided.evidence:
-        name, _, sha256 = line.partition(" ")
-        path = where.registry / name
-        if not path.exists() or sha256_text(path.read_text(encoding="utf-8")) != sha256:
-            return True
-    return False
 
 
 def _answers(owner: list[str], by: str, reason: str) -> dict[str, dict[str, str]]:

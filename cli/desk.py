@@ -11,13 +11,21 @@ from cli.making import (
     BudgetOption,
     RosterOption,
     Setting,
-    TaskOption,
     TierName,
     bench,
     setting,
     unfrozen,
 )
-from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
+from cli.options import (
+    DATA,
+    REGISTRY,
+    RUNS,
+    DataOption,
+    JsonOption,
+    RegistryOption,
+    RunsOption,
+    TaskOption,
+)
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -252,7 +260,7 @@ async def _settle(
 
     from cli.making import models_in
     from cli.progress import progress
-    from cli.text2sql import Work, panel_context
+    from cli.reviewing import Work, panel_context
     from graphs import pipeline
 
     roster = where.roster

@@ -21,6 +21,7 @@ EMBEDDED_TOKENS_PER_S = 83  # SmolLM2-135M on two cores, the lower of 83-90 meas
 
 if TYPE_CHECKING:
     from graphs.decision import Evidence
+    from items.questions import Decided
     from models.roster import ModelCard
 
 
@@ -49,6 +50,18 @@ def write_evidence(where: Setting) -> Path:
         }
         replace(path, yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=110))
     return path
+
+
+def stale(where: Setting, decided: "Decided") -> bool:
+    """Tell whether a file that the voters saw has changed since, or is gone."""
+    from registry.canonical import sha256_text
+
+    for line in decided.evidence:
+        name, _, sha256 = line.partition(" ")
+        path = where.registry / name
+        if not path.exists() or sha256_text(path.read_text(encoding="utf-8")) != sha256:
+            return True
+    return False
 
 
 def folder_of(where: Setting) -> Path:

@@ -12,6 +12,7 @@ from registry.reader import FormatError
 if TYPE_CHECKING:
     from database.engine import Database
     from items.freeze import Now
+    from items.questions import Decided
     from items.spec import Spec
     from registry.events import Event
 
@@ -70,15 +71,31 @@ def settled(where: Setting) -> "Spec":
     kept = [s for s in spec.decisions if s.by == "unvoted"]
     for decision in load_decisions(where.registry):
         found = decided.get(decision.id)
-        if found is None or found.option is None:
-            folder = where.registry / "decisions" / f"{decision.id}.yaml"
-            raise FormatError(folder, None, "not decided; `text2sql llm-decide` asks the voters")
+        if problem := _unfit(where, found):
+            raise FormatError(where.registry / "decisions" / f"{decision.id}.yaml", None, problem)
+        assert found is not None
+        assert found.option is not None
         spec = _with(spec, decision.protocol, decision.option(found.option).value)
         by: Literal["panel", "owner"] = "panel" if found.by == "panel" else "owner"
         when = date.fromisoformat(found.when)
         kept = [s for s in kept if s.key != decision.protocol]
         kept.append(Set_(decision.protocol, by, decision.id, found.tally, when, found.reason))
     return replace(spec, decisions=tuple(sorted(kept, key=lambda s: s.key)))
+
+
+def _unfit(where: Setting, found: "Decided | None") -> str | None:
+    """Return why a decision cannot be frozen on; None where it can."""
+    from cli.evidence import stale
+
+    if found is None or found.option is None:
+        return "not decided; `text2sql llm-decide` asks the voters"
+    if stale(where, found):
+        return "its evidence changed after the vote; `text2sql llm-decide --again` votes anew"
+    voters = {vote.by for vote in found.votes if vote.ballot == max(v.ballot for v in found.votes)}
+    independent = len(voters) >= 3 and not any(by.startswith("rule/") for by in voters)
+    if found.by == "panel" and not independent and not where.task.preview:
+        return "decided by rules, or by one model in several seats: good for `preview: true` only"
+    return None
 
 
 def _with(spec: Any, key: str, value: Any) -> Any:

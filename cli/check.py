@@ -5,8 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.making import TaskOption
-from cli.options import DATA, REGISTRY, RUNS, DataOption, JsonOption, RegistryOption, RunsOption
+from cli.options import (
+    DATA,
+    REGISTRY,
+    RUNS,
+    DataOption,
+    JsonOption,
+    RegistryOption,
+    RunsOption,
+    TaskOption,
+)
 from registry.reader import FormatError
 
 if TYPE_CHECKING:

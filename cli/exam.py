@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cli.opening import DryOption, TaskOption, instance_of, opened
+from cli.opening import DryOption, instance_of, opened
 from cli.options import (
     DATA,
     REGISTRY,
@@ -14,6 +14,7 @@ from cli.options import (
     JsonOption,
     RegistryOption,
     RunsOption,
+    TaskOption,
 )
 
 if TYPE_CHECKING:

@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from models.gateway import Gateway
     from models.roster import Roster, Seat
 
-TaskOption = Annotated[
-    str | None, typer.Option("--task", help="slug@version; default: the only task.", metavar="TASK")
-]
 RosterOption = Annotated[
     str, typer.Option("--roster", help="Who sits where: registry/rosters.yaml.", metavar="NAME")
 ]

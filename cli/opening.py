@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from eval.exam import Exam
     from eval.text2sql import Text2Sql
 
-TaskOption = Annotated[
-    str | None, typer.Option("--task", help="slug@version; default: the only task.", metavar="TASK")
-]
 DryOption = Annotated[
     bool, typer.Option("--dry-run", help="A dry run: also on a task that is not frozen.")
 ]

@@ -12,6 +12,15 @@ RunsOption = Annotated[
     Path, typer.Option("--runs", help="Folder of the ledger, checkpoints and runs.", metavar="DIR")
 ]
 DataOption = Annotated[Path, typer.Option("--data", help="Folder of the databases.", metavar="DIR")]
+TaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        envvar="BENCHTOWARD_TASK",
+        help="slug, or slug@version; default: the only task.",
+        metavar="TASK",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document for programs.")]
 
 REGISTRY = Path("registry")

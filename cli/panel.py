@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.making import TaskOption, TierName
-from cli.options import REGISTRY, JsonOption, RegistryOption
+from cli.making import TierName
+from cli.options import REGISTRY, JsonOption, RegistryOption, TaskOption
 
 if TYPE_CHECKING:
     from items.agreement import Estimate

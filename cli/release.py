@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cli.making import TaskOption
-from cli.options import DATA, REGISTRY, DataOption, JsonOption, RegistryOption
+from cli.options import DATA, REGISTRY, DataOption, JsonOption, RegistryOption, TaskOption
 from registry.reader import FormatError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cli.opening import DryOption, TaskOption, opened
+from cli.opening import DryOption, opened
 from cli.options import (
     DATA,
     REGISTRY,
@@ -14,6 +14,7 @@ from cli.options import (
     JsonOption,
     RegistryOption,
     RunsOption,
+    TaskOption,
 )
 from registry.reader import FormatError
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 
 from database.build import QueryError
-from database.copies import COPY_SETTINGS, make_copies
+from database.copies import PLANS, make_copies
 from database.fingerprint import Fingerprint, fingerprint
 from database.gate import unreadable
 from database.result import Failure, Result
@@ -100,13 +100,14 @@ class Database(AbstractContextManager["Database"]):
 
     @property
     def copies(self) -> dict[str, "Database"]:
-        """The same rows in another order, by the order's name; opened when first asked for."""
+        """The same rows in other orders and with other plans, by name; opened when first asked for."""
         with self._lock:
             if not self._copies:
                 paths = make_copies(self.path, self.fingerprint.sha256, self.tables)
                 self._copies = {
-                    kind: Database(path, self.limits, 1, COPY_SETTINGS)
-                    for kind, path in paths.items()
+                    order + plan: Database(path, self.limits, 1, settings)
+                    for plan, settings in PLANS.items()
+                    for order, path in paths.items()
                 }
             return self._copies
 

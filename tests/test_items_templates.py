@@ -16,7 +16,7 @@ from items.templates.base import fillings
 from items.templates.telling import near_misses, told_apart
 from items.templates.times import before_day, last_days, last_years, month_of_last_year, months_ago
 
-TIER_20 = "be1fafc94e072aed48dcd3d391a9533fedffaafd887116260f1258c4accd2d2e"
+TIER_20 = "d76d5918dc0fc952e358c6e669e8cc8073b3e3040557fe801d187ad3e7ef22a1"
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,7 @@ PAIRS = {  # what both languages must say, or neither
 _NUMBER = re.compile(r"\d+")
 _MONTH = re.compile(rf"\b({'|'.join(MONTHS)})\b(?= \d| of )")
 _DATE = re.compile(r"DATE '(\d{4})-(\d\d)-(\d\d)'")
+_CAST = re.compile(r"CAST\('(\d{4}-\d\d-\d\d)' AS DATE\)", re.I)
 _INTEGER = re.compile(r"(?<![\d.'\w-])(\d{1,9})(?![\d.'\w])")
 _CONCEPT = re.compile(r"(?:\w+_)?concept_id\s*(?:=|IN)\s*\(?\s*(\d[\d, ]*)", re.I)
 _ROUNDED = re.compile(r", \d\)(?= AS)")
@@ -70,6 +71,7 @@ def _with_sql(item: Item, sql: str, today: date | None) -> Iterator[Issue]:
     for day in days:
         if not _meant(day, asked, today):
             yield Issue("wrong_result", f"The question does not lead to the date {day}.", sql)
+    sql = _CAST.sub(r"DATE '\1'", sql)  # the other way to write a date
     sql = _ROUNDED.sub("", sql)  # decimal places stand in the question in words
     bare = {int(n) for n in _INTEGER.findall(_CONCEPT.sub("", _DATE.sub("", sql)))}
     for number in sorted(bare - asked - NO_NUMBER):

@@ -28,7 +28,7 @@ from items.templates.terms import Term, number
 from items.templates.times import Time, before_day, since_day
 
 MOST_ROWS = 1_000  # S1-058
-LOOK = 60  # combinations with a valid answer that are compared before the most telling is taken
+LOOK = 30  # combinations with a valid answer that are compared before the most telling is taken
 Filling = dict[str, Term]
 Values = Callable[[Database, date], Iterable[Filling]]
 

@@ -27,37 +27,56 @@ def lay_terms(database: Database, today: date) -> Iterator[Filling]:
 def families(database: Database, today: date) -> Iterator[Filling]:
     """Draw conditions with a subtype that patients have, each with days that had a case."""
     sql = """
-        WITH family AS (
-            SELECT ca.ancestor_concept_id, co.condition_concept_id, co.condition_start_date AS day
-            FROM concept_ancestor AS ca
-            JOIN condition_occurrence AS co ON co.condition_concept_id = ca.descendant_concept_id
+        WITH used AS (
+            SELECT DISTINCT condition_concept_id AS id, condition_start_date AS day
+            FROM condition_occurrence
         ), known AS (
-            SELECT ancestor_concept_id
-            FROM family
-            GROUP BY ancestor_concept_id
-            HAVING count(DISTINCT condition_concept_id) > 1
+            SELECT ca.ancestor_concept_id AS id
+            FROM concept_ancestor AS ca
+            JOIN concept AS c ON c.concept_id = ca.ancestor_concept_id
+            WHERE ca.descendant_concept_id IN (SELECT id FROM used)
+            GROUP BY ca.ancestor_concept_id
+            HAVING count(*) > 1
+        ), family AS (
+            SELECT DISTINCT known.id, used.day
+            FROM known
+            JOIN concept_ancestor AS ca ON ca.ancestor_concept_id = known.id
+            JOIN used ON used.id = ca.descendant_concept_id
         )
-        SELECT f.ancestor_concept_id, f.day
+        SELECT f.id, f.day
         FROM family AS f
-        JOIN family AS eve ON eve.ancestor_concept_id = f.ancestor_concept_id AND eve.day = f.day - 1
-        WHERE f.ancestor_concept_id IN (SELECT ancestor_concept_id FROM known)
-        GROUP BY ALL
+        JOIN family AS eve ON eve.id = f.id AND eve.day = f.day - 1
         ORDER BY ALL"""
     rows = (({"condition": condition}, row[1]) for condition, row in drawn(database, sql, FAMILIES))
     return on_edges("co.condition_start_date", rows)
 
 
 def ingredients(database: Database, today: date) -> Iterator[Filling]:
-    """Draw ingredients that come in more than one product."""
+    """Draw ingredients that come in more than one product, each with days like the day before them."""
     sql = """
-        SELECT ca.ancestor_concept_id
-        FROM concept_ancestor AS ca
-        JOIN drug_exposure AS de ON de.drug_concept_id = ca.descendant_concept_id
-        GROUP BY ca.ancestor_concept_id
-        HAVING count(DISTINCT de.drug_concept_id) > 1
-        ORDER BY ca.ancestor_concept_id"""
-    for drug, _ in drawn(database, sql, INGREDIENTS):
-        yield {"drug": drug}
+        WITH used AS (
+            SELECT DISTINCT drug_concept_id AS id, drug_exposure_start_date AS day
+            FROM drug_exposure
+            WHERE drug_exposure_start_date >= DATE '1990-01-01'
+        ), known AS (
+            SELECT ca.ancestor_concept_id AS id
+            FROM concept_ancestor AS ca
+            JOIN concept AS c ON c.concept_id = ca.ancestor_concept_id
+            WHERE ca.descendant_concept_id IN (SELECT id FROM used)
+            GROUP BY ca.ancestor_concept_id
+            HAVING count(*) > 1
+        ), given AS (
+            SELECT DISTINCT known.id, used.day
+            FROM known
+            JOIN concept_ancestor AS ca ON ca.ancestor_concept_id = known.id
+            JOIN used ON used.id = ca.descendant_concept_id
+        )
+        SELECT g.id, g.day
+        FROM given AS g
+        JOIN given AS eve ON eve.id = g.id AND eve.day = g.day - 1
+        ORDER BY ALL"""
+    rows = (({"drug": drug}, row[1]) for drug, row in drawn(database, sql, INGREDIENTS))
+    return on_edges("de.drug_exposure_start_date", rows)
 
 
 def years(today: date) -> tuple[Time, ...]:
@@ -114,8 +133,6 @@ WHERE de.drug_concept_id IN (
   )
   AND {time}""",
         values=ingredients,
-        times=years,
-        column="de.drug_exposure_start_date",
     ),
     Template(
         name="most_common",

@@ -5,7 +5,6 @@ from datetime import date
 
 from database.engine import Database
 from items.templates.base import Filling, Template
-from items.templates.clinical_terms import ingredients
 from items.templates.cohort_definition import repeated_conditions
 from items.templates.terms import CONDITIONS, Term, drawn, number
 from items.templates.times import (
@@ -150,19 +149,15 @@ WHERE {time}""",
         category="relative_time",
         difficulty="hard",
         scope="group",
-        en="How many patients received a product containing {drug} {time}, and how many drug records is"
+        en="How many patients received at least one drug or vaccine {time}, and how many drug records is"
         " that?",
-        ko="{time} {drug} 성분이 들어 있는 약을 받은 환자는 몇 명이고, 그 약물 기록은 몇 건인가요?",
+        ko="{time} 약이나 백신을 한 번이라도 받은 환자는 몇 명이고, 그 약물 기록은 몇 건인가요?",
         sql="""
-SELECT count(DISTINCT de.person_id) AS patients, count(*) AS records
-FROM drug_exposure AS de
-WHERE de.drug_concept_id IN (
-    SELECT ca.descendant_concept_id FROM concept_ancestor AS ca WHERE ca.ancestor_concept_id = {drug}
-  )
-  AND {time}""",
-        values=ingredients,
+SELECT count(DISTINCT person_id) AS patients, count(*) AS records
+FROM drug_exposure
+WHERE {time}""",
         times=mixed,
-        column="de.drug_exposure_start_date",
+        column="drug_exposure_start_date",
     ),
     Template(
         name="last_time",

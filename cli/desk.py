@@ -26,15 +26,14 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
+from cli.telling import item_lines, result_lines, side_by_side, verdict_lines
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
-    from items.questions import Question
     from registry.events import Event
 
 ACTS = ("approve", "edit", "drop")
 Act = Literal["approve", "edit", "drop"]
-CELL, ROWS = 40, 12
 
 
 def desk(
@@ -145,7 +144,7 @@ def _view(where: Setting, id: str) -> None:
     with opened_database(where) as database:
         queries = {"reference": question.reference_sql}
         queries |= {f"seat {e.body['seat']}": _own(e) for e in verdicts}
-        results = {name: _rows(database.run(sql)) for name, sql in queries.items() if sql}
+        results = {name: result_lines(database.run(sql)) for name, sql in queries.items() if sql}
     for line in side_by_side(results):
         print(line)
     for event in verdicts:
@@ -155,60 +154,6 @@ def _view(where: Setting, id: str) -> None:
 
 def _own(event: "Event") -> str | None:
     return (event.body.get("commit") or {}).get("sql")
-
-
-def item_lines(question: "Question") -> list[str]:
-    """Return an item's fields as lines, control codes shown as question marks."""
-    item = question.item
-    lines = [
-        f"{question.id}  {item.category}, {item.difficulty}, {item.scope}; by {question.author}"
-    ]
-    lines += [plain(item.question_ko), plain(item.question_en)]
-    lines += [f"    {plain(line)}" for line in (item.reference_sql or "").split("\n") if line]
-    return lines + ([f"unanswerable: {item.witness}"] if item.witness else [])
-
-
-def verdict_lines(event: "Event") -> list[str]:
-    """Return one seat's verdict as lines."""
-    body = event.body
-    said = body.get("verdict") or f"no verdict ({body.get('problem', '')})"
-    commit = body.get("commit")
-    own = f"; its own answer {'matches' if commit['matches'] else 'differs'}" if commit else ""
-    lines = [f"round {body.get('round', 1)}, seat {body['seat']} ({event.by}): {plain(said)}{own}"]
-    for issue in body.get("issues", ()):
-        shown = f" [{plain(issue['evidence'])}]" if issue["evidence"] else ""
-        lines.append(f"    {issue['kind']}: {plain(issue['sentence'])}{shown}")
-    return lines
-
-
-def side_by_side(results: dict[str, list[str]]) -> list[str]:
-    """Return results as columns of text: names, then a row of each a line."""
-    width = {name: max(map(len, [name, *rows])) for name, rows in results.items()}
-    deepest = max((len(rows) for rows in results.values()), default=0)
-    lines = ["  ".join(name.ljust(width[name]) for name in results)]
-    for number in range(deepest):
-        cells = [rows[number] if number < len(rows) else "" for rows in results.values()]
-        lines.append("  ".join(c.ljust(w) for c, w in zip(cells, width.values(), strict=True)))
-    return [line.rstrip() for line in lines]
-
-
-def _rows(outcome: Any) -> list[str]:
-    from database.result import Failure
-
-    if isinstance(outcome, Failure):
-        return [f"{outcome.reason}: {plain(outcome.message)}"[:CELL]]
-    shown = [plain(" | ".join(map(str, row)))[:CELL] for row in outcome.rows[:ROWS]]
-    more = len(outcome.rows) - ROWS
-    return [
-        plain(" | ".join(outcome.columns))[:CELL],
-        *shown,
-        *([f"({more} more)"] if more > 0 else []),
-    ]
-
-
-def plain(text: str) -> str:
-    """Return a stranger's text for a terminal: one line, control codes shown as question marks."""
-    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 
 def _answer(

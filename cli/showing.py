@@ -1,6 +1,5 @@
 """`show` and `status`: an item's whole life, and a tier at a glance."""
 
-from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,6 +14,7 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
+from cli.telling import event_lines, plain
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ def show(
     item: Annotated[str, typer.Argument(help="The item's id.")],
     task: TaskOption = None,
     registry: RegistryOption = REGISTRY,
+    runs: RunsOption = RUNS,
+    data: DataOption = DATA,
     json: JsonOption = False,
 ) -> None:
-    """Tell an item's life in order: drafts, problems, verdicts, fixes.
+    """Tell an item's life in order: drafts, problems, verdicts, fixes, what the exam made of it.
 
     Example: benchtoward text2sql show hard-001
     """
@@ -39,62 +41,75 @@ def show(
 
     from registry.canonical import canonical
 
-    events = _life(registry, task, item)
+    tier, events = _life(registry, task, item)
+    answers = answered(runs, _spec(registry, task).task, f"{tier}/{item}-")
     if json:
-        print(canonical([asdict(event) for event in events]))
+        print(canonical({"events": [asdict(event) for event in events], "answers": answers}))
         return
     for event in events:
         print(f"{event.seq} {event.when} {event.kind} by {event.by}")
-        for line in _told(event):
+        for line in event_lines(event):
             print(f"    {line}")
+    for answer in answers:
+        print(f"exam: {answer['run']} {answer['instance']}: {plain(answer['outcome'])}")
 
 
 def status(
     task: TaskOption = None,
+    roster: Annotated[
+        str | None, typer.Option("--roster", help="Mark reviewers below this roster's floors.")
+    ] = None,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
     data: DataOption = DATA,
     json: JsonOption = False,
 ) -> None:
-    """Show each tier at a glance: how far it is, its quotas, and which command comes next.
+    """Show each tier at a glance: how far it is, its quotas, its panel, and which command comes next.
 
     Example: benchtoward text2sql status
     """
+    from cli.standing import cost_so_far, next_command, panel_lines, tier_standing
     from registry.canonical import canonical
 
-    told = [_tier_status(path, name, file) for name, path, file in _files(registry, task)]
-    if json:
-        print(canonical(told))
-        return
-    for tier in told:
-        for name, value in tier.items():
-            shown = (
-                ", ".join(f"{k} {v}" for k, v in value.items())
-                if isinstance(value, dict)
-                else value
-            )
-            print(f"{name}: {shown}")
-        print()
-
-
-def _tier_status(path: "Path", name: str, file: "QuestionFile") -> dict[str, Any]:
-    from items.records import approval, record_of
-    from registry.events import load
-
-    events = load(record_of(path))
-    kept = [q for q in file.questions if q.status != "dropped"]
-    approved = sum(approval(events, q.item).approved for q in kept)
-    told: dict[str, Any] = {
-        "tier": name,
-        "file": str(path),
-        "items": len(kept),
-        "approved": approved,
+    spec, files = _spec(registry, task), _files(registry, task)
+    told = [tier_standing(name, path, file) for name, path, file in files]
+    summary = {
+        "task": spec.task,
+        "state": f"frozen {spec.pins.frozen}" if spec.pins else "draft",
+        "next": next_command(spec, told, registry),
+        "cost": cost_so_far(runs),
     }
-    told["dropped"] = len(file.questions) - len(kept)
-    told["decisions"] = {d.id: f"{d.option} ({d.tally}, {d.by})" for d in file.decisions}
-    for key in ("category", "difficulty", "scope", "author"):
-        told[key] = dict(sorted(Counter(getattr(q, key) for q in kept).items()))
-    return told
+    if json:
+        print(canonical({**summary, "tiers": told}))
+        return
+    for name, value in summary.items():
+        print(f"{name}: {value}")
+    for tier, (_, path, _) in zip(told, files, strict=True):
+        print()
+        for name, value in tier.items():
+            print(f"{name}: {_one_line(value)}")
+        for line in panel_lines(path, registry, roster):
+            print(line)
+
+
+def answered(runs: "Path", task: str, prefix: str) -> list[dict[str, str]]:
+    """Return what every run of a task made of an item's instances, dry and diagnostic runs too."""
+    from json import loads
+
+    found = []
+    for path in sorted(runs.glob(f"*/{task}*/*/scored.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = loads(line) if prefix in line else {}
+            if str(row.get("instance", "")).startswith(prefix):
+                run = str(path.parent.relative_to(runs))
+                found.append({"run": run, "instance": row["instance"], "outcome": row["outcome"]})
+    return found
+
+
+def _one_line(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items())
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _files(registry: "Path", task: str | None) -> list[tuple[str, "Path", "QuestionFile"]]:
@@ -112,29 +127,15 @@ def _spec(registry: "Path", task: str | None) -> "Spec":
     return load_spec(spec_path(registry, find_task(registry, task)))
 
 
-def _life(registry: "Path", task: str | None, item: str) -> list["Event"]:
-    """Return an item's events. Raises: FormatError when no tier of the task has it."""
+def _life(registry: "Path", task: str | None, item: str) -> tuple[str, list["Event"]]:
+    """Return an item's tier and events. Raises: FormatError when no tier of the task has it."""
     from items.records import record_of
     from registry.events import load
 
     files = _files(registry, task)
-    for _, path, _ in files:
-        if events := [event for event in load(record_of(path)) if event.item == item]:
-            return events
+    for tier, path, _ in files:
+        events = [e for e in load(record_of(path)) if e.item == item or e.body.get("of") == item]
+        if events:
+            return tier, events
     ids = [q.id for _, _, file in files for q in file.questions][:6]
     raise FormatError(registry / "drafts", None, f"no item {item!r}; there are {', '.join(ids)}, …")
-
-
-def _told(event: "Event") -> list[str]:
-    body = event.body
-    lines = [
-        f"{name}: {value}" for name, value in body.get("item", {}).items() if value is not None
-    ]
-    lines += [str(problem) for problem in body.get("problems", ())]
-    if event.kind == "verdict":
-        lines.append(
-            f"round {body['round']}, seat {body['seat']}: {body['verdict'] or 'no verdict'}"
-        )
-        lines += [f"{i['kind']}: {i['sentence']} [{i['evidence']}]" for i in body["issues"]]
-        lines += [body["problem"]] if body.get("problem") else []
-    return lines + ([body["reason"]] if body.get("reason") else [])

@@ -1,7 +1,7 @@
 """What running SQL behind the gate and in workers costs, and how soon a bomb is dead.
 
     .venv/bin/python -m benchmarks.database_engine            # all figures, about two minutes
-    .venv/bin/python -m benchmarks.database_engine bombs      # one of: small mixed bombs copies attacks
+    .venv/bin/python -m benchmarks.database_engine bombs      # small result content mixed copies attacks
 
 Ratios are taken in one run on the same machine. Bounds (issue "SQL that a model wrote …"): a small query
 at most 1.5 ms over a bare cursor; 1,000 mixed queries on two workers at most 1.3 times bare DuckDB on two
@@ -68,6 +68,34 @@ def small(path: Path) -> None:
         ]
     bare, worker = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(f"small query: bare {bare:.2f} ms, worker {worker:.2f} ms, {worker - bare:+.2f} (<= 1.5)")
+
+
+def result(path: Path) -> None:
+    """10,000 rows of 16 columns, fetched here and brought over the process border."""
+    sql = "SELECT * EXCLUDE (stop_reason, provider_id) FROM condition_occurrence LIMIT 10000"
+    sql = f"SELECT *, 1.5 AS a, 'x' AS b FROM ({sql})"
+    with duckdb.connect(str(path), read_only=True) as connection, open_database(path) as database:
+        connection.execute("SET threads = 1")
+        pairs = [
+            (timed(lambda: connection.execute(sql).fetchall()), timed(lambda: database.run(sql)))
+            for _ in range(20)
+        ]
+    bare, worker = (statistics.median(column) for column in zip(*pairs, strict=True))
+    print(f"10,000 x 16: bare {bare:.0f} ms, worker {worker:.0f} ms")
+
+
+def content(path: Path) -> None:
+    """The fingerprint of Eunomia, computed and kept; and what opening costs."""
+    kept = path.with_name(f".{path.name}.fingerprint.json")
+    kept.unlink(missing_ok=True)
+    with open_database(path) as database:
+        computed = timed(lambda: database.fingerprint)
+    opened = timed(lambda: open_database(path).close())
+    with open_database(path) as database:
+        again = timed(lambda: database.fingerprint)
+    print(
+        f"fingerprint: {computed / 1000:.2f} s, kept {again:.1f} ms; open and close {opened:.0f} ms"
+    )
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -203,6 +231,8 @@ def with_suppressed(work: Callable[[], object]) -> None:
 
 PARTS = {
     "small": small,
+    "result": result,
+    "content": content,
     "mixed": mixed_queries,
     "bombs": bombs,
     "copies": copies,

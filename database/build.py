@@ -12,7 +12,10 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from database.quoting import literal, name
 from registry.files import locked
+
+__all__ = ["QueryError", "build", "literal", "name"]
 
 
 class QueryError(Exception):
@@ -72,13 +75,3 @@ def _run_all_sqlite(path: Path, statements: Iterable[str], source: Path | None) 
                 connection.execute(statement)
         except sqlite3.Error as error:
             raise QueryError(str(error)) from None
-
-
-def name(identifier: str) -> str:
-    """Return an identifier in SQL quotes."""
-    return '"' + identifier.replace('"', '""') + '"'
-
-
-def literal(value: object) -> str:
-    """Return a text literal in SQL quotes."""
-    return "'" + str(value).replace("'", "''") + "'"

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from database.gate import Refusal, statement
+from database.gate import Parser, Refusal, statement
 from database.masking import masked
 from database.result import Reason
 
 if TYPE_CHECKING:
     import duckdb
 
+TIME_S = 30
 # FACTS §1: each as SET GLOBAL, in this order; the lock comes last. `max_execution_time` stays free
 # because every query brings its own limit (the gate refuses SET).
 SETTINGS = (
@@ -26,6 +27,7 @@ SETTINGS = (
     "max_expression_depth = 500",
     "threads = 1",
     "max_memory = '{memory_mb}MB'",
+    f"max_execution_time = {TIME_S * 1000}",
     "max_temp_directory_size = '0MB'",
     "temp_directory = ''",
     "allowed_configs = ['max_execution_time']",
@@ -97,6 +99,7 @@ class DuckSession:
                     "UNION SELECT view_name FROM duckdb_views() WHERE NOT internal"
                 ).fetchall()
             )
+            self.parser = Parser(self.connection)
             for setting in (*settings, *SETTINGS):
                 self.connection.execute(f"SET GLOBAL {setting.format(memory_mb=memory_mb)}")
         except duckdb.Error as error:
@@ -107,11 +110,12 @@ class DuckSession:
     def start(self, sql: str, time_s: float, trusted: bool) -> tuple[list[str], list[str]]:
         self.query = self.connection.cursor()
         try:
-            self.query.execute(f"SET max_execution_time = {max(1, round(time_s * 1000))}")
+            if time_s != TIME_S:
+                self.query.execute(f"SET max_execution_time = {max(1, round(time_s * 1000))}")
             if trusted:
                 self.query.execute(sql)
             else:
-                admitted = statement(self.query, sql, self.tables)
+                admitted = statement(self.parser, sql, self.tables)
                 if isinstance(admitted, Refusal):
                     raise Failed("refused", str(admitted))
                 self.query.execute(admitted)

@@ -135,9 +135,10 @@ def label_of(dry_run: bool, max_tokens: int | None) -> "Label":
 
 
 def exit_code(taken: "Taken") -> int:
-    """Return 3 after a spent budget, 1 when the route is down or failed somewhere, else 0."""
+    """Return 3 after a spent budget, 1 when a route failed or no threshold was found, else 0."""
     stopped = taken.sitting.stopped
-    return getattr(stopped, "exit_code", 1) if stopped else int(taken.sitting.failed > 0)
+    failed = taken.sitting.failed > 0 or bool(taken.no_threshold)
+    return getattr(stopped, "exit_code", 1) if stopped else int(failed)
 
 
 def score(

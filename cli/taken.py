@@ -67,6 +67,8 @@ def show_taken(
         print(line)
     for line in luck_lines(lucky) if lucky else ():
         print(line)
+    if taken.no_threshold:
+        print(f"no run that abstains by entropy: {taken.no_threshold}")
     if taken.abstaining:
         fitted = taken.abstaining[1]
         print(

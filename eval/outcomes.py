@@ -135,7 +135,7 @@ class Judge:
                 raise QueryError(f"the reference of {item.id} does not run: {result.message}")
             self._references[sql] = result
 
-        await _limited([run(item) for item in wanted.values()])
+        await limited([run(item) for item in wanted.values()])
 
     async def _run_queries(
         self, pairs: Sequence[tuple[Asked, str]], queries: Sequence[str]
@@ -157,7 +157,7 @@ class Judge:
             known = self._references.get(sql)  # a prediction that is a reference's own text
             note(sql, known or await self._database.arun(sql))
 
-        await _limited([run(sql) for sql in queries])
+        await limited([run(sql) for sql in queries])
         for sql in queries:
             again = {found[(sql, *key)].outcome for key in asked_of[sql]} & {"time_out", "lost"}
             if again:  # nothing else competes for the processor now
@@ -200,7 +200,8 @@ def _reference_key(item: Item) -> tuple[str | None, bool]:
     return (item.reference_sql, item.order_matters)
 
 
-async def _limited(works: Sequence[Any]) -> None:
+async def limited(works: Sequence[Any]) -> None:
+    """Await all, a few at a time: queries wait here for a worker, not in it."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(work: Any) -> None:

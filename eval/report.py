@@ -11,13 +11,12 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from database.result import Failure
 from eval.exam import Measure, Scored
 from eval.format_cost import format_cost
 from eval.metrics import BREAKDOWNS, breakdowns, counts, curve
 from eval.rows import RunFolder
 from eval.score import Run, Sheet, sheets
-from eval.sides import Cut, Sides, cell, plain, sides
+from eval.sides import Sides, cell, plain, sides
 from eval.statistics import Figure, figures
 from eval.text2sql import Asked, Text2Sql
 
@@ -88,8 +87,6 @@ def render(**values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters |= {"cell": cell, "plain": plain, "number": number}
-    environment.tests["failure"] = lambda value: isinstance(value, Failure)
-    environment.tests["cut"] = lambda value: isinstance(value, Cut)
     return environment.get_template("report.html").render(**values)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from database.difference import Difference, difference
 from database.engine import Database
-from database.result import Failure, Result
+from database.result import Result
 from eval.exam import Scored
+from eval.outcomes import limited
 from items.model import Item
 
 SHOWN = 20  # rows of a result that are kept
@@ -25,43 +26,73 @@ class Cut:
 
 @dataclass(frozen=True)
 class Sides:
-    """One query beside one reference.
+    """One answer beside its reference.
 
     reference:  None for an unanswerable question.
-    difference: None where the results match, or one of them is missing.
+    prediction: the rows of a wrong result; None for every other outcome (a right one has the
+                reference's rows, a failed one has none, and its reason stands in the score).
+    difference: None where the question is unanswerable.
     """
 
     reference: Cut | None
-    prediction: Cut | Failure | None
+    prediction: Cut | None = None
     difference: Difference | None = None
 
 
 async def sides(
     database: Database, asked: Sequence[tuple[Item, Scored]], *, shown: int = SHOWN
 ) -> list[Sides]:
-    """Return each answer beside its reference; an equal pair of queries runs once.
+    """Return each answer beside its reference; an equal query runs once, and only where rows are shown.
 
-    Raises: nothing for what a query does; a reference that fails is shown as missing.
+    A query that fails now, though it did not when it was scored, is shown without rows.
     """
-    found: dict[tuple[str | None, str | None, bool], Sides] = {}
-    for item, row in asked:
-        key = (item.reference_sql, row.facts.get("sql"), item.order_matters)
-        if key not in found:
-            found[key] = await _sides(database, *key, shown)
-    return [found[(i.reference_sql, r.facts.get("sql"), i.order_matters)] for i, r in asked]
+    references = await _results(database, [item.reference_sql for item, _ in asked])
+    wrong = [(i, str(r.facts["sql"])) for i, r in asked if r.outcome == "wrong_result"]
+    found: dict[tuple[str, str | None, bool], Sides] = {}
 
+    async def compare(sql: str, items: Sequence[Item]) -> None:
+        result = await database.arun(sql)
+        if not isinstance(result, Result):
+            return
+        for item in items:
+            reference = references.get(item.reference_sql or "")
+            ordered = item.order_matters
+            found[(sql, item.reference_sql, ordered)] = Sides(
+                cut(reference, shown) if reference else None,
+                cut(result, shown),
+                difference(reference, result, ordered=ordered, shown=shown) if reference else None,
+            )
 
-async def _sides(
-    database: Database, reference: str | None, sql: str | None, ordered: bool, shown: int
-) -> Sides:
-    ours = await database.arun(reference) if reference else None
-    theirs = await database.arun(sql) if sql else None
-    both = isinstance(ours, Result) and isinstance(theirs, Result)
-    return Sides(
-        cut(ours, shown) if isinstance(ours, Result) else None,
-        cut(theirs, shown) if isinstance(theirs, Result) else theirs,
-        difference(ours, theirs, ordered=ordered, shown=shown) if both else None,  # type: ignore[arg-type]
+    await limited(
+        [compare(sql, [i for i, s in wrong if s == sql]) for sql in {s for _, s in wrong}]
     )
+    return [_found(found, references, item, row, shown) for item, row in asked]
+
+
+async def _results(database: Database, queries: Sequence[str | None]) -> dict[str, Result]:
+    found: dict[str, Result] = {}
+
+    async def run(sql: str) -> None:
+        result = await database.arun(sql)
+        if isinstance(result, Result):
+            found[sql] = result
+
+    await limited([run(sql) for sql in dict.fromkeys(queries) if sql])
+    return found
+
+
+def _found(
+    found: dict[tuple[str, str | None, bool], Sides],
+    references: dict[str, Result],
+    item: Item,
+    row: Scored,
+    shown: int,
+) -> Sides:
+    key = (str(row.facts.get("sql")), item.reference_sql, item.order_matters)
+    if row.outcome == "wrong_result" and key in found:
+        return found[key]
+    reference = references.get(item.reference_sql or "")
+    return Sides(cut(reference, shown) if reference else None)
 
 
 def cut(result: Result, shown: int) -> Cut:

@@ -1,7 +1,7 @@
 """Taking an exam, from candidate to score: what `eval-text2sql` does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from models.budget import BudgetError
 from models.call import ModelError
 from models.gateway import RouteDown
 from registry.events import now
+from registry.reader import FormatError
 
 LOGPROBS = 20  # likeliest tokens asked for; what routes give at most
 
@@ -46,13 +47,14 @@ class Options:
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of it."""
+    """What came of it. no_threshold: why there is no run that abstains by entropy, where one was asked."""
 
     folder: RunFolder
     run: Run
     sitting: Sitting
     predictions: Predictions | None = None
     abstaining: tuple[Run, Threshold] | None = None
+    no_threshold: str = ""
 
 
 async def take(
@@ -73,8 +75,8 @@ async def take(
         asking = Asking(model, who.address, earlier, stops=(BudgetError, RouteDown))
         done = await sit(exam, folder, asking, instances=chosen(exam, options), step=step)
     (run,) = await score(exam, folder)
-    made = await _abstaining(exam, folder, runs, options) if options.abstain else None
-    return Taken(folder, run, done, abstaining=made)
+    taken = Taken(folder, run, done)
+    return await _abstaining(exam, taken, runs, options) if options.abstain else taken
 
 
 def _who(exam: Exam, registry: Path, folder: RunFolder, options: Options) -> Candidate:
@@ -90,14 +92,20 @@ def _who(exam: Exam, registry: Path, folder: RunFolder, options: Options) -> Can
     return who
 
 
-async def _abstaining(
-    exam: Exam, asked: RunFolder, runs: Path, options: Options
-) -> tuple[Run, Threshold]:
+async def _abstaining(exam: Exam, taken: Taken, runs: Path, options: Options) -> Taken:
+    """Return what was taken with the run that abstains by entropy, or why there is none."""
+    if taken.run.open:
+        return replace(
+            taken, no_threshold=f"{taken.run.open} instances are open: finish the run first"
+        )
     made = run_folder(runs, options.label, exam.task, options.model + SUFFIX)
     rule = options.abstain or Rule("")
-    threshold = abstain_by_entropy(exam, asked, made, exam.abstention, rule)
+    try:
+        threshold = abstain_by_entropy(exam, taken.folder, made, exam.abstention, rule)
+    except FormatError as error:  # the model's own run stands; it only gives no threshold
+        return replace(taken, no_threshold=error.problem)
     (run,) = await score(exam, made)
-    return run, threshold
+    return replace(taken, abstaining=(run, threshold))
 
 
 def chosen(exam: Exam, options: Options) -> Sequence[Instance]:

@@ -180,6 +180,15 @@ def test_a_model_abstains_where_it_is_unsure(place):
     assert outcomes["easy/e2-ko"] == "wrong_result"
 
 
+def test_a_model_without_two_kinds_of_queries_keeps_its_run_and_has_no_threshold(place):
+    _, (taken,), _ = run(
+        lambda body: completion("prose", logprobs={"content": []}), place, abstain=Rule("easy")
+    )
+    assert taken.run.open == 0
+    assert taken.abstaining is None
+    assert "no threshold on tier 'easy'" in taken.no_threshold
+
+
 def test_a_route_without_log_probabilities_cannot_abstain_by_entropy(place):
     with pytest.raises(ModelError, match="returns no log-probabilities"):
         run(knows_h1, place, abstain=Rule("easy"), route={"logprobs": False})

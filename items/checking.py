@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from datetime import date
 from functools import cache
@@ -93,10 +94,15 @@ def _shared_out(
             pool.submit(_alone, path, item, ground.today, ground.settings): (item, ground)
             for item, ground in new
         }
-        for future in as_completed(waiting):
-            item, ground = waiting[future]
-            memory.keep(key_of(item, ground, across=False), future.result())
-            step(item.id)
+        try:
+            for future in as_completed(waiting):
+                item, ground = waiting[future]
+                memory.keep(key_of(item, ground, across=False), future.result())
+                step(item.id)
+        except BrokenProcessPool:
+            raise OSError(
+                "a process that checks items was killed; run the same command again: what is done is kept"
+            ) from None
     return {item.id for item, _ in new}
 
 

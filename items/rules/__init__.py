@@ -1,24 +1,30 @@
 """The rules of the gate, one subject a file; items/checks.py says in which order they run.
 
-base.py       what a rule is and what it sees: Rule, Found, Finding, Ground, Case
-facts.py      what the database holds: counts, NULLs and ranges of a column, names of a concept
-sql.py        reading SQL: the parsed, qualified tree and how to ask variants of it
-wording.py    what a question asks for, in English and in Korean
+base.py         what a rule is and what it sees: Rule, Found, Finding, Ground, Case
+facts.py        what the database holds: counts, NULLs and ranges of a column, names of a concept
+sql.py          reading SQL: the parsed, qualified tree and how to ask variants of it
+wording.py      what a question asks for, in English and in Korean
 
-basics.py     the rules of the source: one SELECT, its rows, its clock, its texts (S1-057 to S1-059)
-unanswerable.py  the witness is true, and nothing else could answer (S1-060 to S1-062)
-injection.py  texts that instruct their reader, characters that nobody sees
-ties.py       LIMIT, row numbers and arg_max that pick one of several equal rows
-counting.py   people counted as rows, fan-out joins, counts of a CASE, names merged
-values.py     constants absent from their column, dead columns, text as number, division
-concepts.py   concepts that do not exist, are not the question's, or lack their descendants
-joins.py      sources joined to nothing, ids of different things, ancestors for descendants
-limits.py     more than and at least, before and until, the five most
-nulls.py      NOT IN, open ends, averages over missing values, outer joins undone
-time.py       boundaries, ages, lengths of stay, midnights, the tier's today
-shape.py      yes/no, aggregates, AND and OR, order, rounding, columns
-languages.py  the Korean and the English question, and the constants of the query
-duplicates.py questions, queries and results that another item has too
-mutation.py   small mistakes that the database does not show (items/mutants.py, items/neighbour.py)
-determinism.py   copies of the database with its rows in another order
+basics.py       the rules of the source: one SELECT, its rows, its clock, its texts (S1-057 to S1-059)
+unanswerable.py the witness is true, and nothing else could answer (S1-060 to S1-062)
+injection.py    texts that instruct their reader, characters that nobody sees
+ties.py         LIMIT, row numbers and arg_max that pick one of several equal rows
+counting.py     people counted as rows, records merged, counts of a condition
+fanout.py       joins and groups that make one thing count several times
+grouping.py     names that several things share, ids that do not exist, groups with a gap
+absences.py     those who have nothing and should still have their row or their zero
+nulls.py        what a missing value does to a comparison, a list, an average, a count
+values.py       constants absent from their column, dead columns, text as number, division
+concepts.py     concepts that do not exist, are not the question's, or lack their descendants
+joins.py        sources joined to nothing, ids of different things, ancestors for descendants
+conditions.py   AND beside OR, and what can never be true
+limits.py       more than and at least, before and until, within, the five most
+dates.py        whole days, months and years, midnights, formatted dates, ends of months
+time.py         the tier's today, both sides of an interval, starts and ends
+aggregates.py   the mean for a mean, the highest for the highest, shares between 0 and all
+shape.py        yes/no, rows, columns, order, rounding
+languages.py    the Korean and the English question, and the constants of the query
+determinism.py  copies of the database with its rows in another order
+duplicates.py   questions, queries and results that another item has too
+mutation.py     small mistakes that the database does not show (items/mutants.py, items/neighbour.py)
 """

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
-from items.rules.sql import DIALECT, conjuncts, literal
+from items.rules.sql import DIALECT, literal
 from items.rules.wording import number
 
 WORD = r"(\d[\d,]*(?:\.\d+)?|[a-z]+)"
@@ -89,6 +89,24 @@ def date_limits(case: Case) -> Iterator[Found | str]:
                 yield Found(f"the question says {match.group(0)!r}; {wrong[0].node.sql(DIALECT)}")
 
 
+@rule("warning", source="S3-006 (within); Eunomia question cd1")
+def within_limits(case: Case) -> Iterator[Found | str]:
+    """Within N days takes the Nth day in."""
+    match = re.search(
+        r"\bwithin (\d+|[a-z]+) (?:days?|weeks?|months?|years?)", case.wording.english, re.I
+    )
+    if match is None or case.query is None:
+        return
+    yield match.group(0)
+    for node in case.query.tree.find_all(exp.LT):
+        step = node.expression.unnest()
+        gap = isinstance(node.this.unnest(), (exp.Sub, exp.DateDiff)) and literal(
+            node.expression
+        ) == number(match.group(1))
+        if gap or (isinstance(step, exp.Add) and step.find(exp.Column)):
+            yield Found(f"{node.sql(DIALECT)} leaves the last day out; within takes it in")
+
+
 @rule("problem", source="Spider and BIRD: LIMIT that is not what is asked")
 def count_of_rows(case: Case) -> Iterator[Found | str]:
     """The five most is LIMIT 5 (or a rank up to 5)."""
@@ -102,27 +120,16 @@ def count_of_rows(case: Case) -> Iterator[Found | str]:
         yield Found(f"the question says {match.group(0)!r}; the query has LIMIT {limits[0]}")
 
 
-@rule("problem", source="conditions that contradict themselves: reported for generated SQL")
-def contradictions(case: Case) -> Iterator[Found | str]:
-    """No interval that ends before it begins, no column that must be two values at once."""
-    if case.query is None:
-        return
-    for between in case.query.tree.find_all(exp.Between):
-        low, high = literal(between.args["low"]), literal(between.args["high"])
-        yield between.sql(DIALECT)
-        if low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]
-            yield Found(f"{between.sql(DIALECT)} ends before it begins")
-    for part in case.query.parts:
-        said: dict[str, object] = {}
-        for condition in conjuncts(part.select.args.get("where")):
-            value = literal(condition.expression) if isinstance(condition, exp.EQ) else None
-            if value is None:
-                continue
-            column = condition.this.sql(DIALECT)
-            if said.setdefault(column, value) != value:
-                yield Found(
-                    f"{column} cannot be {said[column]!r} and {value!r} at once; use IN or OR"
-                )
+def _day(text: str) -> str | None:
+    if re.match(r"\d{4}-", text):
+        return text
+    words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(\d)(?:st|nd|rd|th)", r"\1", text))
+    month = next((w[:3].lower() for w in words if w[:3].lower() in MONTHS), None)
+    numbers = [int(w) for w in words if w.isdigit()]
+    if month is None or len(numbers) != 2:
+        return None
+    day = as_date(f"{numbers[1]:04d}-{MONTHS.index(month) + 1:02d}-{numbers[0]:02d}")
+    return day.isoformat() if day else None
 
 
 def _comparisons(case: Case) -> Iterator[Comparison]:
@@ -157,15 +164,3 @@ def _number(text: str) -> float | None:
         return float(plain)
     found = number(plain) if plain.isalpha() else None
     return None if found is None else float(found)
-
-
-def _day(text: str) -> str | None:
-    if re.match(r"\d{4}-", text):
-        return text
-    words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(\d)(?:st|nd|rd|th)", r"\1", text))
-    month = next((w[:3].lower() for w in words if w[:3].lower() in MONTHS), None)
-    numbers = [int(w) for w in words if w.isdigit()]
-    if month is None or len(numbers) != 2:
-        return None
-    day = as_date(f"{numbers[1]:04d}-{MONTHS.index(month) + 1:02d}-{numbers[0]:02d}")
-    return day.isoformat() if day else None

@@ -13,6 +13,7 @@ from items.rules.sql import Query
 
 MUTANT_TIME_S = 1.0
 LEAST_SCORE = 0.25  # of the real mistakes must show on the database itself
+FEW = 4  # fewer real mistakes than this have no share to speak of
 SHOWN = 3
 
 
@@ -75,13 +76,14 @@ def hidden_mistakes(case: Case) -> Iterator[Found | str]:
     least = case.ground.settings.threshold("mutation_score", LEAST_SCORE)
     if score.told_apart:
         kinds = sorted({one.mutant.kind for one in score.told_apart})
-        share = score.share or 0.0
+        real = score.killed + len(score.told_apart)
+        low = real >= FEW and (score.share or 0.0) < least
         text = (
-            f"{len(score.told_apart)} of {score.killed + len(score.told_apart)} mistakes do not show in "
+            f"{len(score.told_apart)} of {real} mistakes do not show in "
             f"this database ({', '.join(kinds)}): values on both sides of the limits would tell them"
         )
         shown = "; ".join(f"{one.mutant.change}: {one.told}" for one in score.told_apart[:SHOWN])
-        yield Found(text, evidence=shown, severity="warning" if share < least else "note")
+        yield Found(text, evidence=shown, severity="warning" if low else "note")
     for one in score.alike[:SHOWN]:
         yield f"looks equivalent: {one.mutant.change}"
 

@@ -1,11 +1,11 @@
-"""NULL: what a missing value does to a comparison, a list, an average, a difference, an outer join."""
+"""NULL: what a missing value does to a comparison, a list, an average, a count, a CASE."""
 
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, bare, conjuncts
+from items.rules.sql import DIALECT, Part, bare, literal
 
 LIMITS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 
@@ -119,49 +119,67 @@ def missing_averaged(case: Case) -> Iterator[Found | str]:
             yield from _null_differences(case, part)
 
 
-@rule("problem", source="arXiv 2601.08778 (error class E1)")
-def left_join_undone(case: Case) -> Iterator[Found | str]:
-    """A condition on the outer table in WHERE makes an inner join of a LEFT JOIN."""
-    if case.query is None:
+@rule("warning", source="glee4810/EHRSQL CHANGELOG 1.5.0; Spider: COUNT of a column with NULLs")
+def nulls_uncounted(case: Case) -> Iterator[Found | str]:
+    """COUNT of a column leaves out rows where it is missing; COUNT(*) counts them all."""
+    if case.query is None or not case.wording.counted or case.wording.speaks_of_missing:
         return
     for part in case.query.parts:
-        for join in part.select.args.get("joins") or ():
-            if join.side != "LEFT":
+        outer = any(join.side for join in part.select.args.get("joins") or ())
+        for count in part.own(exp.Count):
+            column = bare(count.this) if isinstance(count.this, exp.Expr) else None
+            if outer or not isinstance(column, exp.Column) or not _nullable(case, part, column):
                 continue
-            yield join.sql(DIALECT)
-            name = join.this.alias_or_name
-            for condition in conjuncts(part.select.args.get("where")):
-                read = {column.table for column in condition.find_all(exp.Column)}
-                if read == {name} and _rejects_null(condition):
-                    yield Found(
-                        f"WHERE {condition.sql(DIALECT)} undoes the LEFT JOIN of {name}: "
-                        "move it into ON, or join with INNER"
-                    )
-                    break
+            yield count.sql(DIALECT)
+            every = exp.Count(this=exp.Star(), big_int=True)
+            other = case.changed(case.query.exchanged(count, every))
+            if other is not None and not _guarded(part, column) and not _asked_column(case, column):
+                yield Found(
+                    f"{count.sql(DIALECT)} leaves out rows without {column.name}",
+                    evidence=case.told(other),
+                )
 
 
-@rule("problem", source="arXiv 2601.08778 (error class E1)")
-def zero_rows(case: Case) -> Iterator[Found | str]:
-    """A mean per person, or a row for each person, also takes in those who have nothing."""
-    if case.query is None or not case.wording.each_of_all or case.wording.only_those_with:
-        return
-    if not case.facts.has("person", "person_id"):
+@rule("warning", source="glee4810/EHRSQL CHANGELOG 1.5.0; dbt: NULL falls into ELSE")
+def null_in_else(case: Case) -> Iterator[Found | str]:
+    """A CASE with ELSE puts missing values into the ELSE."""
+    if case.query is None or case.wording.speaks_of_missing:
         return
     for part in case.query.parts:
-        group = part.select.args.get("group")
-        keys = [key for key in (group.expressions if group else ()) if isinstance(key, exp.Column)]
-        origins = [case.query.origin(part, key) for key in keys]
-        ids = [k for k, o in zip(keys, origins, strict=True) if o and o[1] == "person_id"]
-        if not ids or any(_keeps_everybody(part, key) for key in ids):
+        for node in part.own(exp.Case):
+            if literal(node.args.get("default")) in (None, 0) or node.find_ancestor(exp.AggFunc):
+                continue
+            columns = {
+                c.sql(DIALECT): c
+                for branch in node.args["ifs"]
+                for c in branch.this.find_all(exp.Column)
+            }
+            for text, column in columns.items():
+                if not _nullable(case, part, column) or node.find(exp.Is, exp.Coalesce):
+                    continue
+                rows = case.ask(case.query.body(part, ["count(*)"], where=f"{text} IS NULL"))
+                yield f"{node.sql(DIALECT)[:60]}: {rows[0][0] if rows else 0} without {text}"
+                if rows and rows[0][0]:
+                    default = node.args["default"].sql(DIALECT)
+                    yield Found(f"{rows[0][0]:,} rows without {text} fall into ELSE {default}")
+
+
+@rule("warning", source="bird-bench/mini_dev audits: SUM / COUNT(*) over missing values")
+def missing_in_ratio(case: Case) -> Iterator[Found | str]:
+    """SUM(x) / COUNT(*) counts missing values as zero: AVG(x), or say so in the question."""
+    if case.query is None or case.wording.speaks_of_missing:
+        return
+    for ratio in case.query.tree.find_all(exp.Div):
+        above, below = bare(ratio.this), bare(ratio.expression)
+        if not isinstance(above, exp.Sum) or not isinstance(below, exp.Count):
             continue
-        rows = case.ask(case.query.body(part, [f"count(DISTINCT {ids[0].sql(DIALECT)})"]))
-        every = case.facts.rows("SELECT count(*) FROM person")[0][0]
-        yield f"{rows[0][0] if rows else '?'} of {every} people have a row"
-        if rows and rows[0][0] < every and not _restricted(part, case):
-            yield Found(
-                f"{every - rows[0][0]:,} of {every:,} people have no row and are left out; count them as "
-                "0, or say in the question who is meant"
-            )
+        yield ratio.sql(DIALECT)
+        if isinstance(below.this, exp.Star) and isinstance(above.this, exp.Column):
+            other = case.changed(case.query.exchanged(ratio, exp.Avg(this=above.this.copy())))
+            if other is not None:
+                yield Found(
+                    f"{ratio.sql(DIALECT)} takes missing values for 0", evidence=case.told(other)
+                )
 
 
 def _average(case: Case, node: exp.Expr, column: exp.Column, missing: int) -> Iterator[Found]:
@@ -206,31 +224,14 @@ def _guarded(part: Part, column: exp.Column) -> bool:
     return False
 
 
+def _asked_column(case: Case, column: exp.Column) -> bool:
+    """Whether the question speaks of the very column, so that only its values are meant."""
+    parts = [
+        part for part in column.name.lower().split("_") if part not in ("id", "concept", "visit")
+    ]
+    return any(part in case.wording.words for part in parts)
+
+
 def _or_null(node: exp.Expr, column: exp.Column) -> exp.Expr:
     missing = exp.Is(this=column.copy(), expression=exp.Null())
     return exp.Paren(this=exp.Or(this=node.copy(), expression=missing))
-
-
-def _rejects_null(condition: exp.Expr) -> bool:
-    """Whether a condition is false where its columns are NULL."""
-    if condition.find(exp.Is, exp.Coalesce, exp.Or, exp.Case, exp.Not) is not None:
-        return isinstance(condition, exp.Not) and isinstance(condition.this, exp.Is)
-    return True
-
-
-def _keeps_everybody(part: Part, key: exp.Column) -> bool:
-    """Whether people come from the side of the joins that loses no row."""
-    start = part.select.args["from_"].this
-    joins = part.select.args.get("joins") or ()
-    outer = all(join.side == "LEFT" for join in joins)
-    person = isinstance(start, exp.Table) and start.name.lower() == "person"
-    return person and outer and key.table == start.alias_or_name
-
-
-def _restricted(part: Part, case: Case) -> bool:
-    """Whether the question itself restricts the people, by a condition that the query has on person."""
-    if case.query is None:
-        return False
-    columns = (c for c in conjuncts(part.select.args.get("where")) for c in c.find_all(exp.Column))
-    origins = (case.query.origin(part, column) for column in columns)
-    return any(origin and origin[0] == "person" for origin in origins)

@@ -1,4 +1,4 @@
-"""Time: whole days, months and years, both ends of an interval, dates against times, a pinned today."""
+"""Time: the tier's today, both sides of an interval, starts and ends, days that nobody can have."""
 
 import re
 from collections.abc import Iterator
@@ -11,116 +11,8 @@ from items.rules.facts import as_date
 from items.rules.sql import DIALECT, Part, bare, literal
 from items.rules.wording import number
 
-UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK")
-AGE = r"how old|\bage\b|aged|older|younger|years? old|years of age"
-AGE_KOREAN = "나이|몇 살|세 이상|세 이하|연령|세 미만|세 초과"
+SIGNS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.EQ)
 DAYS = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
-LONGEST_LIFE = 120
-
-
-@rule("problem", source="duckdb/duckdb#600; Eunomia question cd1")
-def boundaries_counted(case: Case) -> Iterator[Found | str]:
-    """date_diff counts New Years and month ends crossed; date_sub counts whole years and months."""
-    if case.query is None or case.wording.says(r"calendar (?:year|month|quarter)"):
-        return
-    for node in case.query.tree.find_all(exp.DateDiff):
-        unit = str(node.args.get("unit") or "").upper()
-        if unit not in UNITS or node.find(exp.TimestampTrunc, exp.DateTrunc):
-            continue
-        yield node.sql(DIALECT)
-        arguments = [exp.Literal.string(unit.lower()), node.expression.copy(), node.this.copy()]
-        whole = exp.Anonymous(this="date_sub", expressions=arguments)
-        other = case.changed(case.query.exchanged(node, whole))
-        if other is not None:
-            yield Found(
-                f"{node.sql(DIALECT)} counts {unit.lower()} boundaries; date_sub counts whole ones",
-                evidence=case.told(other),
-            )
-
-
-@rule("warning", source="duckdb/duckdb#600 (ages from years alone)")
-def age_in_years(case: Case) -> Iterator[Found | str]:
-    """An age is whole years lived, not a difference of years, where the birthday is known."""
-    if case.query is None or not case.wording.says(AGE, korean=AGE_KOREAN):
-        return
-    known = case.facts.tables.get("person", {})
-    birthday = [n for n in ("birth_date", "birth_datetime", "day_of_birth") if _filled(case, n)]
-    if (
-        not known
-        or not birthday
-        or case.wording.says("year of birth", "birth year", korean="출생 ?연도")
-    ):
-        return
-    for node in case.query.tree.find_all(exp.Sub):
-        if any(column.name.lower() == "year_of_birth" for column in node.find_all(exp.Column)):
-            yield node.sql(DIALECT)
-            yield Found(
-                f"{node.sql(DIALECT)} may be a year too many before the birthday; person has "
-                f"{birthday[0]}, or say in the question that only years count",
-                severity="note",
-            )
-    for ratio in case.query.tree.find_all(exp.Div, exp.IntDiv):
-        if literal(ratio.expression) in (365, 365.25, 365.2425):
-            yield Found(f"{ratio.sql(DIALECT)} is not an age in whole years: date_sub('year', …)")
-
-
-@rule("problem", source="duckdb/duckdb#1825; Eunomia question rt3")
-def days_inclusive(case: Case) -> Iterator[Found | str]:
-    """A difference of dates counts nights; + 1 only where both days are asked for."""
-    if case.query is None:
-        return
-    for part in case.query.parts:
-        for output in part.select.selects:
-            for node in output.find_all(exp.Sub, exp.DateDiff):
-                if not _between_columns(case, part, node):
-                    continue
-                plus = _plus_one(node)
-                yield f"{node.sql(DIALECT)}{' + 1' if plus else ''}"
-                if case.wording.inclusive_days and not plus:
-                    yield Found(
-                        f"{node.sql(DIALECT)} leaves one of the two days out; the question counts both"
-                    )
-                elif plus and not case.wording.inclusive_days:
-                    yield Found(
-                        f"{node.sql(DIALECT)} + 1 counts both days; the question does not say so",
-                        severity="warning",
-                    )
-
-
-@rule("problem", source="arXiv 2601.08778 (error class E2)")
-def midnight_limit(case: Case) -> Iterator[Found | str]:
-    """A date as the upper limit of a time is that day's midnight: the rest of the day is lost."""
-    if case.query is None:
-        return
-    for part in case.query.parts:
-        for node in part.own(exp.Between, exp.LTE, exp.EQ, exp.GT):
-            column = bare(node.this)
-            origin = case.query.origin(part, column) if isinstance(column, exp.Column) else None
-            known = case.facts.column(origin) if origin else None
-            if known is None or not known.type.startswith("TIMESTAMP"):
-                continue
-            yield node.sql(DIALECT)
-            day = exp.Cast(this=column.copy(), to=exp.DataType.build("DATE"))
-            other = case.changed(case.query.exchanged(column, day))
-            if other is not None and _names_a_day(node):
-                yield Found(
-                    f"{node.sql(DIALECT)}: the limit is midnight, later times of that day fall out",
-                    evidence=case.told(other),
-                )
-
-
-@rule("warning", source="measured: DATE minus INTERVAL is a TIMESTAMP in DuckDB 2.0.1")
-def date_shown(case: Case) -> Iterator[Found | str]:
-    """A date comes back as a DATE, not as a timestamp at midnight."""
-    if case.query is None or case.rows is None or case.query.top is None:
-        return
-    for place, output in enumerate(case.query.top.select.selects):
-        kind = case.rows.types[place].upper() if place < len(case.rows.types) else ""
-        values = [str(row[place]) for row in case.rows.rows if row[place] is not None]
-        midnight = bool(values) and all(value.endswith("00:00:00") for value in values)
-        yield f"{output.alias_or_name}: {kind}"
-        if kind.startswith("TIMESTAMP") and midnight and not isinstance(bare(output), exp.Column):
-            yield Found(f"{output.sql(DIALECT)} is a timestamp at midnight; cast it to DATE")
 
 
 @rule("warning", source="S3-006; S1-065")
@@ -170,6 +62,31 @@ def one_sided(case: Case) -> Iterator[Found | str]:
                 )
 
 
+@rule("warning", source="bird-bench/mini_dev#45 (wrong column): start for end")
+def start_or_end(case: Case) -> Iterator[Found | str]:
+    """What ended is looked for by its end, what started by its start."""
+    if case.query is None:
+        return
+    ended = case.wording.says(
+        r"ended\b|discharged\b|stopped\b|finished\b|left (?:the )?hospital",
+        korean="퇴원|종료된|끝난",
+    )
+    began = case.wording.says(
+        r"start\w*|began|begin\w*|begun|admitted|admission", korean="시작|입원한|입원일"
+    )
+    if ended == began:
+        return
+    wrong, right = ("_start_", "_end_") if ended else ("_end_", "_start_")
+    for part in case.query.parts:
+        names = {c.name.lower() for n in part.own(*SIGNS) for c in n.find_all(exp.Column)}
+        yield ", ".join(sorted(names))
+        bad = [name for name in sorted(names) if wrong in name]
+        if bad and not any(right in name for name in names):
+            yield Found(
+                f"the question asks for what {'ended' if ended else 'started'}; the query has {bad[0]}"
+            )
+
+
 @rule("warning", source="S3-006; events after today or before birth")
 def impossible_times(case: Case) -> Iterator[Found | str]:
     """No event after the tier's today, and no filter on dates that nobody can have."""
@@ -194,37 +111,6 @@ def impossible_times(case: Case) -> Iterator[Found | str]:
                 yield Found(
                     f"{column.sql(DIALECT)} holds days after today ({today}), up to {late}: limit it"
                 )
-
-
-def _filled(case: Case, name: str) -> bool:
-    known = case.facts.column(("person", name))
-    return known is not None and known.nulls < known.rows
-
-
-def _between_columns(case: Case, part: Part, node: exp.Expr) -> bool:
-    """Whether a difference is one of two dates that both stand in the data: a length, not an age."""
-    columns = [bare(side) for side in (node.this, node.expression)]
-    columns = [inner.this if isinstance(inner, exp.Cast) else inner for inner in columns]
-    if not all(isinstance(column, exp.Column) for column in columns) or case.query is None:
-        return False
-    if isinstance(node, exp.DateDiff) and str(node.args.get("unit") or "").upper() != "DAY":
-        return False
-    origins = [case.query.origin(part, column) for column in columns]
-    return all(o is not None and ("date" in o[1] or "time" in o[1]) for o in origins)
-
-
-def _plus_one(node: exp.Expr) -> bool:
-    parent = node.parent
-    while isinstance(parent, (exp.Paren, exp.Cast, exp.Avg, exp.Sum)):
-        parent = parent.parent
-    return isinstance(parent, exp.Add) and 1 in (literal(parent.this), literal(parent.expression))
-
-
-def _names_a_day(node: exp.Expr) -> bool:
-    """Whether a limit is a date without a time."""
-    limit = node.args.get("high") or node.expression
-    value = literal(limit)
-    return isinstance(value, str) and bool(re.fullmatch(r"\d{4}-\d{2}-\d{2}", value.strip()))
 
 
 def _day(node: exp.Expr) -> date | None:

@@ -55,6 +55,51 @@ def absent_pattern(case: Case) -> Iterator[Found | str]:
             )
 
 
+@rule("warning", source="duckdb/duckdb-web#4250 (case of text functions)")
+def text_case(case: Case) -> Iterator[Found | str]:
+    """contains, starts_with and regular expressions mind the case of letters, too."""
+    if case.query is None:
+        return
+    for node in case.query.tree.find_all(
+        exp.Contains, exp.StartsWith, exp.EndsWith, exp.StrPosition
+    ):
+        sought = node.args.get("expression") or node.args.get("substr")
+        if not isinstance(literal(sought), str) or sought is None:
+            continue
+        yield node.sql(DIALECT)
+        lower = node.copy()
+        for name in ("this", "expression", "substr"):
+            side = lower.args.get(name)
+            if side is not None:
+                side.replace(exp.Lower(this=side.copy()))
+        other = case.changed(case.query.exchanged(node, lower))
+        if other is not None:
+            yield Found(f"{node.sql(DIALECT)} minds the case of letters", evidence=case.told(other))
+
+
+@rule("warning", source="FACTS §2: ICD '250.0' is not '250.00'")
+def codes_as_numbers(case: Case) -> Iterator[Found | str]:
+    """Codes are text: as numbers, different codes become one."""
+    if case.query is None:
+        return
+    for part in case.query.parts:
+        for cast in part.own(exp.Cast, exp.TryCast):
+            origin = case.query.origin(part, cast.this)
+            known = case.facts.column(origin) if origin else None
+            if origin is None or known is None or not known.type.startswith(TEXT):
+                continue
+            if not cast.to.is_type("int", "bigint", "double", "float", "decimal"):
+                continue
+            table, name = origin
+            rows = case.facts.rows(
+                f'SELECT count(DISTINCT "{name}"), count(DISTINCT TRY_CAST("{name}" AS DOUBLE)) '  # noqa: S608
+                f'FROM "{table}" WHERE TRY_CAST("{name}" AS DOUBLE) IS NOT NULL'
+            )
+            yield f"{cast.sql(DIALECT)}: {rows[0][0]} texts, {rows[0][1]} numbers"
+            if rows[0][1] < rows[0][0]:
+                yield Found(f"{cast.sql(DIALECT)} makes one number of different codes")
+
+
 @rule("note", source="FACTS §4: columns constant in every row; Spider test-suite reports")
 def dead_column(case: Case) -> Iterator[Found | str]:
     """A column that says the same in every row decides nothing and tells nothing."""
@@ -110,6 +155,9 @@ def whole_division(case: Case) -> Iterator[Found | str]:
         other = case.changed(case.query.exchanged(node, real))
         if other is not None and asked:
             yield Found(f"{node.sql(DIALECT)} cuts the decimals off", evidence=case.told(other))
+    for cut in case.query.tree.find_all(exp.Floor):
+        if asked and cut.find(exp.Div):
+            yield Found(f"{cut.sql(DIALECT)} cuts the decimals off a ratio")
     for cast in case.query.tree.find_all(exp.Cast):
         ratio = isinstance(bare(cast.this), (exp.Div, exp.Avg))
         if asked and ratio and cast.to.is_type("int", "bigint"):

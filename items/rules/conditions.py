@@ -1,0 +1,57 @@
+"""Conditions: what AND and OR hold together, and what can never be true."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.sql import DIALECT, conjuncts, literal
+
+
+@rule("warning", source="arXiv 2601.08778 (error class E1)")
+def precedence(case: Case) -> Iterator[Found | str]:
+    """AND binds before OR: where both stand side by side, parentheses say what is meant."""
+    if case.query is None:
+        return
+    for node in case.query.tree.find_all(exp.Or):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            if not isinstance(side, exp.And):
+                continue
+            yield node.sql(DIALECT)
+            parts = conjuncts(side)
+            near = parts[-1] if side is node.left else parts[0]
+            rest = [part.copy() for part in parts if part is not near]
+            choice = (
+                [near.copy(), other.copy()] if side is node.left else [other.copy(), near.copy()]
+            )
+            regrouped = exp.and_(*rest, exp.paren(exp.or_(*choice)), copy=False)
+            changed = case.changed(case.query.exchanged(node, exp.paren(regrouped)))
+            if changed is not None:
+                yield Found(
+                    f"{node.sql(DIALECT)}: AND binds before OR; write the parentheses",
+                    evidence=case.told(changed),
+                )
+                return
+
+
+@rule("problem", source="conditions that contradict themselves: reported for generated SQL")
+def contradictions(case: Case) -> Iterator[Found | str]:
+    """No interval that ends before it begins, no column that must be two values at once."""
+    if case.query is None:
+        return
+    for between in case.query.tree.find_all(exp.Between):
+        low, high = literal(between.args["low"]), literal(between.args["high"])
+        yield between.sql(DIALECT)
+        if low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]
+            yield Found(f"{between.sql(DIALECT)} ends before it begins")
+    for part in case.query.parts:
+        said: dict[str, object] = {}
+        for condition in conjuncts(part.select.args.get("where")):
+            value = literal(condition.expression) if isinstance(condition, exp.EQ) else None
+            if value is None:
+                continue
+            column = condition.this.sql(DIALECT)
+            if said.setdefault(column, value) != value:
+                yield Found(
+                    f"{column} cannot be {said[column]!r} and {value!r} at once; use IN or OR"
+                )

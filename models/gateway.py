@@ -16,11 +16,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from models.batches import under_way
 from models.budget import Budget, Receipt
 from models.bulk import Session, carrier
 from models.call import Answer, Message, Model, ModelError, Request
 from models.embedded import Embedded
 from models.failures import OF_THE_ROUTE, CallFailed
+from models.hosted import close_clients
 from models.ledger import Claim, Ledger
 from models.limits import Limit
 from models.prices import cost_usd, prompt_bytes, worst_usd
@@ -64,7 +66,7 @@ class Gateway:
         self.cards, self.ledger = dict(cards), ledger
         self.budget, self.retries = budget or Budget(), retries or Retries()
         self.replay = replay
-        self._embedded, self._session = Embedded(), Session()
+        self._embedded, self.session = Embedded(), Session()
         self._lanes: dict[tuple[str, str], _Lane] = {}
 
     def request(
@@ -119,6 +121,10 @@ class Gateway:
             return known
         if self.replay:
             raise self.replay.missing(request)
+        if name := under_way(self.ledger.db, request.key):
+            raise ModelError(
+                f"this call waits in batch {name[:8]}: `benchtoward batches` fetches what has come"
+            )
         lane = await self._lane(request)
         wait_s = _POLL_S[0]
         while (answer := await self._in_turn(lane, request)) is None:
@@ -221,12 +227,13 @@ class Gateway:
             requests_per_minute=route.requests_per_minute,
             tokens_per_minute=route.tokens_per_minute,
         )
-        lane = _Lane(card, route, carrier(route, self._session, api_base=api_base), limit)
+        lane = _Lane(card, route, carrier(route, self.session, api_base=api_base), limit)
         return self._lanes.setdefault((request.model, request.route), lane)
 
     async def close(self) -> None:
-        """End what was started: the embedded model's process, the bulk lane's connections."""
-        await self._session.close()
+        """End what was started: connections, and the embedded model's process."""
+        await self.session.close()
+        await close_clients()
         await self._embedded.stop()
 
 

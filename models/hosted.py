@@ -12,6 +12,7 @@ import os
 import re
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -31,6 +32,7 @@ OFFLINE = {
 # Providers that take our own fields in the body; the others know theirs by name.
 _OPENAI_LIKE = ("openai/", "hosted_vllm/", "together_ai/", "openrouter/", "deepseek/", "deepinfra/")
 _UNSENT = {"ConnectError", "ClientConnectorError", "ConnectionRefusedError"}
+_CONNECTION = {"APIConnectionError", "OSError", "TransportError", "ClientError"}
 _PREFIX = re.compile(r"^(litellm\.\w+: )?(\w+Error: )?(\w+Exception - )?")
 NO_KEY = "none-needed"  # litellm wants a key also where the server does not
 
@@ -135,10 +137,16 @@ def _hush() -> None:
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
-def count_tokens(route: Route, texts: list[str]) -> int:
-    """Return the tokens of texts as litellm's bundled tokenizers count them: an estimate."""
-    counted: int = library().token_counter(model=route.litellm, text="\n".join(texts))
-    return counted
+async def close_clients() -> None:
+    """Close the connections that litellm keeps; one that is used again opens new ones."""
+    if not library.cache_info().currsize:
+        return
+    litellm = library()
+    with suppress(
+        Exception
+    ):  # names that are not documented; at worst a socket stays until the end
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()
 
 
 def _refused(error: Exception) -> bool:
@@ -158,6 +166,8 @@ def _failure(error: Exception) -> CallFailed:
         kind = "context_length"
     elif status == 500 and "APIConnectionError" in chain:
         kind, status = "connection", None  # litellm calls these 500, too
+    elif status is None and not chain & _CONNECTION:
+        kind = "malformed"  # something in litellm that it has no error for
     elif "JSONDecodeError" in chain or "invalid response from LLM endpoint" in text:
         kind, status = "malformed", None
     return CallFailed(

@@ -11,11 +11,12 @@ import os
 import socket
 import sqlite3
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 
@@ -23,6 +24,7 @@ from models.call import Answer, Message, Request
 from models.ledger_file import Writer, connect
 from registry.canonical import canonical, sha256_text
 
+T = TypeVar("T")
 LEASE_S = 120.0  # a claim that its process did not renew for so long is free
 RENEW_S = 20.0
 INLINE = 1_000  # characters; a longer text of a prompt is kept once, under its sha256
@@ -60,6 +62,20 @@ class Ledger:
         self._writer = Writer(self._connection, path)
         self._process = f"{_host()}:{os.getpid()}:{_started(os.getpid())}:{next(_SERIAL)}"
         self._texts: set[str] = set()  # that are known to be in the file
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """Return the connection, to read from."""
+        return self._connection
+
+    async def change(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """Apply a change in the next group of writes. Raises: LedgerError."""
+        return await self._writer.write(change)
+
+    def described(self, db: sqlite3.Connection, request: Request) -> int:
+        """Return the row of a call, written if it is new; inside a change."""
+        row = db.execute("SELECT id FROM calls WHERE key = ?", (request.key,)).fetchone()
+        return row[0] if row else self._describe(db, request, self.command)
 
     def find(self, key: str) -> Answer | None:
         """Return the answer under a key, if there is one."""

@@ -82,6 +82,16 @@ _VERSION_2 = """
     CREATE INDEX attempts_of_call ON attempts (call);
     CREATE TABLE claims (call INTEGER PRIMARY KEY, process TEXT NOT NULL, until REAL NOT NULL);
 """
+# A provider's batch: `name` is ours and goes along with it; provider_id is NULL until it is known there.
+_BATCHES = """
+    CREATE TABLE batches (
+        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, provider_id TEXT,
+        model TEXT NOT NULL, route TEXT NOT NULL, status TEXT NOT NULL,
+        sent_at REAL NOT NULL, ended_at REAL, message TEXT NOT NULL
+    );
+    CREATE TABLE batch_calls (call INTEGER NOT NULL, batch INTEGER NOT NULL, PRIMARY KEY (call, batch))
+        WITHOUT ROWID;
+"""
 
 
 class LedgerError(OSError):
@@ -141,6 +151,10 @@ def _to_3(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE answers ADD COLUMN written_tokens INTEGER")
 
 
+def _to_4(db: sqlite3.Connection) -> None:
+    _script(db, _BATCHES)
+
+
 def _script(db: sqlite3.Connection, script: str) -> None:
     """Run a script inside the open transaction (`executescript` would commit it)."""
     for statement in filter(None, map(str.strip, script.split(";\n"))):
@@ -149,7 +163,7 @@ def _script(db: sqlite3.Connection, script: str) -> None:
 
 # MIGRATIONS[n] brings a file of version n to n + 1; user_version is the file's. A released one never
 # changes: add another.
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_to_1, _to_2, _to_3)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_to_1, _to_2, _to_3, _to_4)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -15,7 +15,8 @@ from models.failures import CallFailed
 from models.hosted import Hosted, library, messages
 from models.roster import Route
 
-_SAMPLE = (Message("system", "s"), Message("user", "u"))
+_EMPTY = Request("", (Message("system", "s"), Message("user", "u")), 1)
+_OWN_BASE = {"openai": "https://api.openai.com/v1"}
 _REPLY = {"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": "x"}}]}
 
 
@@ -46,7 +47,7 @@ class Translator:
             self._name, provider, _, found = litellm.get_llm_provider(
                 route.litellm, api_base=self._hosted.api_base
             )
-            self._base = found or self._hosted.api_base
+            self._base = found or self._hosted.api_base or _OWN_BASE.get(provider)
             self._config = litellm.utils.ProviderConfigManager.get_provider_chat_config(
                 model=self._name, provider=litellm.types.utils.LlmProviders(provider)
             )
@@ -55,9 +56,8 @@ class Translator:
             # litellm has nothing of its own to translate back: `read_answer` reads the same shape raw
             plain = litellm.OpenAIGPTConfig.transform_response
             self._plain = type(self._config).transform_response is plain
-            sample = Request(route.name, _SAMPLE, 1, extras="{}")
-            self.call(sample)
-            self.answer(json.dumps(_REPLY).encode(), sample)
+            self.call(_EMPTY)
+            self.answer(json.dumps(_REPLY).encode(), _EMPTY)
         except Untranslatable:
             raise
         except Exception as error:  # whatever another release may do
@@ -93,6 +93,11 @@ class Translator:
             {}, self._name, said, options, {}, api_key=key, api_base=self._base
         )
         return url, headers, body | extras
+
+    def place(self, path: str) -> tuple[str, dict[str, str]]:
+        """Return the url of another call at the same provider, and the header with the key."""
+        key = self._hosted.arguments(_EMPTY)["api_key"]
+        return f"{str(self._base).rstrip('/')}/{path}", {"Authorization": f"Bearer {key}"}
 
     def answer(self, raw: bytes, request: Request) -> Answer:
         """Return the answer in a reply with status 200. Raises: CallFailed (malformed)."""

@@ -88,6 +88,11 @@ class Server:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:]) if k}
         raw = await reader.readexactly(int(headers.get("content-length", 0)))
+        method, path, _ = head[0].split(" ")
+        if not path.split("?")[0].endswith(("/completions", "/messages", ":generateContent")):
+            writer.write(self.other(method, path.split("?")[0], raw))
+            await writer.drain()
+            return True
         body = json.loads(raw) if raw else {}
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
@@ -103,6 +108,10 @@ class Server:
         finally:
             self.at_once -= 1
 
+    def other(self, method: str, path: str, raw: bytes) -> bytes:
+        """Return the HTTP reply to a call that is no chat; batch_server.py knows some."""
+        return http(404, json.dumps({"error": {"message": f"no {method} {path}"}}))
+
     def _reply(self, body: dict[str, Any]) -> Reply:
         if callable(self.script):
             return self.script(body)
@@ -117,10 +126,10 @@ class Server:
             said = reply.message.replace("{authorization}", headers.get("authorization", ""))
             error = {"error": {"message": said, "type": reply.type, "code": reply.code}}
             extra = f"Retry-After: {reply.retry_after}\r\n" if reply.retry_after else ""
-            writer.write(_http(reply.code, json.dumps(error), extra=extra))
+            writer.write(http(reply.code, json.dumps(error), extra=extra))
         else:
             whole = reply if isinstance(reply, dict) else completion(reply)
-            writer.write(_http(200, json.dumps(whole)))
+            writer.write(http(200, json.dumps(whole)))
         await writer.drain()
         return True
 
@@ -129,24 +138,24 @@ class Server:
         if fault.kind == "hang":
             await asyncio.sleep(3600)
         elif fault.kind == "reset":
-            writer.write(_http(200, whole)[:60])
+            writer.write(http(200, whole)[:60])
             await writer.drain()
             writer.transport.abort()
         elif fault.kind == "trickle":
-            sent = _http(200, whole)
+            sent = http(200, whole)
             writer.write(sent[:-200])
             for byte in sent[-200:]:
                 writer.write(bytes([byte]))
                 await writer.drain()
                 await asyncio.sleep(0.05)
         elif fault.kind == "malformed":
-            writer.write(_http(200, whole[: len(whole) // 2]))
+            writer.write(http(200, whole[: len(whole) // 2]))
         elif fault.kind == "type":
-            writer.write(_http(200, "<html>busy</html>", content="text/html"))
+            writer.write(http(200, "<html>busy</html>", content="text/html"))
         elif fault.kind == "truncated":
-            writer.write(_http(200, whole)[:-20])
+            writer.write(http(200, whole)[:-20])
         elif fault.kind == "empty":
-            writer.write(_http(200, json.dumps(completion("") | {"choices": []})))
+            writer.write(http(200, json.dumps(completion("") | {"choices": []})))
         await writer.drain()
         return fault.kind in ("malformed", "type", "empty", "trickle")
 
@@ -184,7 +193,7 @@ def in_background(server: Server) -> Iterator[Server]:
         loop.close()
 
 
-def _http(status: int, body: str, *, extra: str = "", content: str = "application/json") -> bytes:
+def http(status: int, body: str, *, extra: str = "", content: str = "application/json") -> bytes:
     data = body.encode()
     head = f"HTTP/1.1 {status} X\r\nContent-Type: {content}\r\nContent-Length: {len(data)}\r\n{extra}\r\n"
     return head.encode() + data

@@ -10,7 +10,7 @@ import pytest
 from models.bulk import Bulk, Session, carrier
 from models.call import Message, Request, extras_text
 from models.failures import CallFailed
-from models.hosted import Hosted, library
+from models.hosted import Hosted, close_clients, library
 from models.roster import Route, load_models
 from models.translate import Translator
 from registry.canonical import canonical
@@ -112,6 +112,7 @@ def both(reply, litellm="openai/m", request=REQUEST):
                 said = (failure.kind, failure.status, failure.retry_after_s)
             finally:
                 await session.close()
+                await close_clients()
             return said, server.bodies[0]
 
     async def all_of_it():

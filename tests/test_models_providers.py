@@ -8,13 +8,11 @@ import pytest
 
 from models.call import Message
 from models.failures import CallFailed
-from models.hosted import Hosted
+from models.hosted import Hosted, close_clients
 from models.requests import build_request
 from models.roster import load_models
 from tests.server import Server, Status, completion
 
-# litellm builds its Gemini types on first use, and pydantic warns of them.
-pytestmark = pytest.mark.filterwarnings("ignore:Items? .*ReadOnly")
 CARDS = load_models(Path(__file__).parent.parent / "registry")
 OPUS, GEMINI, GPT = "anthropic/claude-opus-5.5", "google/gemini-4-argon", "openai/gpt-6-astra"
 SYSTEM = "CREATE TABLE person (person_id BIGINT);"
@@ -70,7 +68,10 @@ def asked(model, reply, monkeypatch):
             there = server.api_base.removesuffix("/v1") if model == GEMINI else server.api_base
             words = (Message("system", SYSTEM), Message("user", "How many?"))
             request = build_request(card, words, max_tokens=1_000, schema=SCHEMA)
-            answer = await Hosted(card.route, api_base=there)(request)
+            try:
+                answer = await Hosted(card.route, api_base=there)(request)
+            finally:
+                await close_clients()
             return answer, server.bodies[0], server.headers[0]
 
     return asyncio.run(all_of_it())

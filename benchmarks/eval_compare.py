@@ -121,6 +121,17 @@ def plane(order: int) -> Rows:
     ]
 
 
+def rings(*lengths: int) -> Rows:
+    """The edges of rings: a row an edge, a column a place."""
+    rows, first = [], 0
+    for length in lengths:
+        for at in range(length):
+            ends = {first + at, first + (at + 1) % length}
+            rows.append([int(place in ends) for place in range(sum(lengths))])
+        first += length
+    return rows
+
+
 def look_alikes() -> None:
     print("seconds on look-alike columns")
     one_hot = [[int(n % 40 == j) for j in range(40)] for n in range(10_000)]
@@ -130,6 +141,10 @@ def look_alikes() -> None:
         "Hadamard 32 against itself": (hadamard(32), scrambled(hadamard(32))),
         "Hadamard 32 of Sylvester against Paley": (hadamard(32), scrambled(paley(31))),
         "projective plane of order 5 (31 columns)": (plane(5), scrambled(plane(5))),
+        "6 triangles, 3 hexagons against 4 and 4": (
+            rings(*[3] * 6, *[6] * 3),
+            scrambled(rings(*[3] * 4, *[6] * 4)),
+        ),
         "one-hot, 40 columns x 10,000 rows": (one_hot, scrambled(one_hot)),
         "Hadamard 16 with a row in again": (sixteen, scrambled(sixteen)),
     }

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from database.compare import MAX_ROWS, Coded, Codes, code_both, match, pair
+from database.coded import Coded, Codes, code_both, pair
+from database.compare import MAX_ROWS, match
 
 if TYPE_CHECKING:
     from database.result import Result

@@ -257,7 +257,22 @@ def one_hot(width, height):
     return [[int(n % width == j) for j in range(width)] for n in range(height)]
 
 
+def rings(*lengths):
+    """The edges of rings: a row an edge. No two places can be told apart one by one."""
+    rows, first = [], 0
+    for length in lengths:
+        for at in range(length):
+            ends = {first + at, first + (at + 1) % length}
+            rows.append([int(place in ends) for place in range(sum(lengths))])
+        first += length
+    return rows
+
+
+MANY_TRIANGLES, MANY_HEXAGONS = rings(*[3] * 6, *[6] * 3), rings(*[3] * 4, *[6] * 4)
+
 LOOK_ALIKE = [
+    pytest.param(MANY_TRIANGLES, scrambled(MANY_TRIANGLES, 7), True, id="triangles and hexagons"),
+    pytest.param(MANY_TRIANGLES, scrambled(MANY_HEXAGONS, 8), False, id="too few triangles"),
     pytest.param(hadamard(16), scrambled(hadamard(16), 1), True, id="Hadamard 16"),
     pytest.param(paley(29), scrambled(paley(29), 2), True, id="Paley 29"),
     pytest.param(ROOK, scrambled(ROOK, 3), True, id="rook"),

@@ -137,6 +137,10 @@ class Exam(Protocol):
 
     def measures(self, scored: Sequence[Scored]) -> tuple[Measure, ...]: ...
 
+    def breakdowns(self, scored: Sequence[Scored]) -> tuple[Measure, ...]:
+        """Return the measures of parts of a tier, over the same clusters, e.g. `rs0[language=ko]`."""
+        ...
+
     def baselines(self) -> Mapping[str, Model]: ...
 
 

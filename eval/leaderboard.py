@@ -21,7 +21,8 @@ from eval.statistics import Figure, figures, smallest_difference
 class Entry:
     """One run on the board.
 
-    figures:  by (tier, measure). counts: tier -> outcome class -> instances.
+    figures:  by (tier, measure), those of breakdowns too (S1-104).
+    counts:   tier -> outcome class -> instances.
     bounds:   of the primary metric while instances are open, else None.
     marks:    baseline, author, reviewer, incomplete.
     """
@@ -63,7 +64,8 @@ def board(
 
     makers: model id -> its part in the making (`author`, `reviewer`, `author, reviewer`).
     """
-    found = figures([exam.measures(_closed(exam, run)) for run in runs])
+    closed = [_closed(exam, run) for run in runs]
+    found = figures([(*exam.measures(rows), *exam.breakdowns(rows)) for rows in closed])
     entries = [
         _entry(exam, run, of_run, makers or {}) for run, of_run in zip(runs, found, strict=True)
     ]

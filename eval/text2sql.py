@@ -13,7 +13,7 @@ import prompts
 from database.engine import Database, QueryError
 from eval.baselines import CONSTANT_QUERY, ORACLE, PRIOR, Constant, Known, fenced
 from eval.exam import Instance, Measure, Prediction, Scored
-from eval.metrics import measures
+from eval.metrics import breakdowns, measures
 from eval.outcomes import Judge, assumed, read
 from eval.spec import Task, Tier
 from items.model import LANGUAGES, Item, Language, tier_sha256
@@ -144,6 +144,9 @@ class Text2Sql:
 
     def measures(self, scored: Sequence[Scored]) -> tuple[Measure, ...]:
         return measures(scored, self.abstention)
+
+    def breakdowns(self, scored: Sequence[Scored]) -> tuple[Measure, ...]:
+        return breakdowns(scored, self.abstention)
 
     def baselines(self) -> Mapping[str, Model]:
         return {

@@ -47,6 +47,8 @@ def test_the_board_is_one_json_document(place):
     value = json.loads(invoke("leaderboard", "--json", *place).stdout)
     oracle = next(e for e in value["entries"] if e["model"] == "benchtoward/oracle")
     assert oracle["figures"]["hard_rs0"]["value"] == 1.0
+    assert oracle["figures"]["hard_rs0[language=ko]"]["value"] == 1.0
+    assert oracle["figures"]["easy_ex[category=aggregation]"]["value"] == 1.0
     assert oracle["counts"]["hard"] == {"right": 6, "abstained": 2}
 
 

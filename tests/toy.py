@@ -70,6 +70,9 @@ class Toy:
         right = tuple(float(sum(r.outcome == "right" for r in of[c])) for c in clusters)
         return (Measure("both_right", "toy", right, tuple(float(len(of[c])) for c in clusters)),)
 
+    def breakdowns(self, scored):
+        return ()
+
     def baselines(self):
         return {}
 

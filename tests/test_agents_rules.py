@@ -86,6 +86,12 @@ def test_a_sound_item_is_approved_and_signed_by_the_rule(name, briefing):
             "SELECT avg(value_as_number) AS a FROM measurement",
             "wrong_result",
         ),
+        (
+            "languages",
+            "reference_sql",
+            GOOD.reference_sql.replace("condition_concept_id = 81151\n  AND ", ""),
+            "wrong_result",
+        ),
         ("lint", "reference_sql", "SELECT count(*) AS deaths FROM death", "unanswerable_after_all"),
         ("lint", "reference_sql", "SELECT * FROM cdm_source", "answer_shape"),
         ("lint", "reference_sql", "SELECT person_id FROM person LIMIT 3", "boundary"),

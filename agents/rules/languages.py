@@ -34,6 +34,12 @@ _CAST = re.compile(r"CAST\('(\d{4}-\d\d-\d\d)' AS DATE\)", re.I)
 _INTEGER = re.compile(r"(?<![\d.'\w-])(\d{1,9})(?![\d.'\w])")
 _CONCEPT = re.compile(r"(?:\w+_)?concept_id\s*(?:=|IN)\s*\(?\s*(\d[\d, ]*)", re.I)
 _ROUNDED = re.compile(r", \d\)(?= AS)")
+ORIGINS = (  # where the concepts that a question may name are used
+    ("condition_occurrence", "condition_concept_id"),
+    ("drug_era", "drug_concept_id"),
+    ("procedure_occurrence", "procedure_concept_id"),
+    ("measurement", "measurement_concept_id"),
+)
 NO_NUMBER = {0, 1, 100}  # 100.0 * x, + 1, ORDER BY 1: the question does not say them
 
 
@@ -44,6 +50,7 @@ def languages(task: ReviewTask, briefing: Briefing) -> Verdict:
     if item.reference_sql is not None:
         issues += _with_sql(item, item.reference_sql, briefing.today)
         issues += _concepts(item, item.reference_sql, briefing.database)
+        issues += _unused(item, item.reference_sql, briefing.database)
     return verdict(BY, issues)
 
 
@@ -129,6 +136,21 @@ def _concepts(item: Item, sql: str, database: Database) -> Iterator[Issue]:
             if not any(_named(name, item.question_en) for name in concept.names):
                 said = f"Concept {id} is {concept.name!r}; the question does not name it."
                 yield Issue("wrong_result", said)
+
+
+def _unused(item: Item, sql: str, database: Database) -> Iterator[Issue]:
+    """Yield the concepts that the English question names in full and the SQL does not use."""
+    facts, question = facts_of(database), item.question_en.lower()
+    known = {id: name.lower() for origin in ORIGINS for id, name in facts.used(origin).items()}
+    said = {
+        id: name for id, name in known.items() if re.search(rf"\b{re.escape(name)}\b", question)
+    }
+    for id, name in sorted(said.items()):
+        longer = any(name != other and name in other for other in said.values())
+        if not longer and str(id) not in sql and name not in sql.lower():
+            yield Issue(
+                "wrong_result", f"The question names {name!r} ({id}), the SQL does not use it."
+            )
 
 
 def _named(name: str, question: str) -> bool:

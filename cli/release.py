@@ -215,7 +215,7 @@ def _judge(frozen: "Frozen", database: Any) -> Any:
 
 def _reread(event: "Event", replies: "list[Reply]") -> str | None:
     """Return how an event differs from what its last reply says, or None."""
-    from agents.replies import ReplyError, read_object
+    from agents.replies import ReplyError, read_object, record, words
     from agents.reviewer import parse_verdict
 
     text = replies[-1]["answer"]["text"]
@@ -226,21 +226,11 @@ def _reread(event: "Event", replies: "list[Reply]") -> str | None:
             said = parse_verdict(text)["verdict"]
             claimed = event.body["verdict"]
         else:
-            schema = {"type": "object", "properties": {"option": {"type": "string"}}}
-            said = read_object(_option(text), schema | {"required": ["option"]})["option"]
+            said = read_object(text, record(reason=words(1_500), option=words(200)))["option"]
             claimed = event.body["vote"]
     except (ReplyError, KeyError) as error:
         return f"its reply says nothing of the kind: {error}"
     return None if said == claimed else f"the record says {claimed!r}, its reply {said!r}"
-
-
-def _option(text: str) -> str:
-    """Return a ballot's reply reduced to its option, whatever else it says."""
-    import json
-    import re
-
-    found = re.findall(r'"option"\s*:\s*("(?:[^"\\]|\\.)*")', text)
-    return json.dumps({"option": json.loads(found[-1])}) if found else text
 
 
 def _frozen_tasks(registry: Path) -> list[str]:

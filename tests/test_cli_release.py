@@ -1,0 +1,66 @@
+"""verify, lint, khdp-package, thaw and bump, as one types them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+from cli.main import app
+from items.evidence import evidence_folder
+from items.spec import load_spec, save_spec, spec_path
+from tests.test_items_verify import frozen_registry
+
+
+@pytest.fixture
+def registry(tmp_path):
+    return frozen_registry(tmp_path / "registry")
+
+
+def typed(registry, *words):
+    where = ["--registry", str(registry)]
+    data = (
+        ["--data", str(registry.parent / "data")] if {"verify", "khdp-package"} & {*words} else []
+    )
+    return CliRunner().invoke(app, [*words, *where, *data])
+
+
+def test_verify_says_what_it_derived(registry):
+    done = typed(registry, "verify")
+    assert done.exit_code == 0
+    assert "demo@0: follows; 2 approvals derived, 9 replies" in done.stdout
+    assert "database not at hand" in done.stdout
+
+
+def test_verify_names_what_is_broken_and_ends_with_1(registry):
+    folder = evidence_folder(registry, "demo@0")
+    (folder / "2026-11-30-evidence.yaml").write_text("figures: {}\n\n")
+    done = typed(registry, "verify", "--json")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert (told["broken"], "changed after the vote" in told["findings"][0]) == (1, True)
+
+
+def test_verify_of_a_draft_is_wrong_use(registry):
+    path = spec_path(registry, "demo@0")
+    save_spec(path, replace(load_spec(path), pins=None))
+    assert typed(registry, "verify").exception is not None
+
+
+def test_lint_names_keys_that_nobody_answers_for(registry):
+    done = typed(registry, "lint")
+    assert done.exit_code == 1
+    assert "request.max_tokens: nobody set it" in done.stdout
+
+
+def test_a_package_lies_under_data(registry):
+    done = typed(registry, "text2sql", "khdp-package")
+    assert done.exit_code == 0
+    folder = registry.parent / "data" / "khdp" / "demo-1.0.0"
+    assert (folder / "croissant.json").exists()
+
+
+def test_thaw_starts_the_next_version_and_bump_waits_for_its_freeze(registry):
+    assert typed(registry, "text2sql", "thaw").exit_code == 0
+    assert spec_path(registry, "demo@1").exists()
+    assert "draft" in str(typed(registry, "text2sql", "bump", "--task", "demo@1").exception)

@@ -285,15 +285,15 @@ LOOK_ALIKE = [
 @pytest.mark.parametrize(("left", "right", "same"), LOOK_ALIKE)
 def test_columns_that_look_alike_take_no_time(left, right, same):
     reference, prediction = result(left), result(right)
-    start = time.perf_counter()
+    start = time.process_time()
     assert results_match(reference, prediction, ordered=False) is same
-    assert time.perf_counter() - start < 3.0
+    assert time.process_time() - start < 3.0
 
 
 def test_nine_scrambled_flag_columns_differ_in_no_time():
     chance = random.Random(9)
     rows = [[chance.randint(0, 1) for _ in range(9)] for _ in range(10)]
     torn = [chance.sample(row, 9) for row in rows]
-    start = time.perf_counter()
+    start = time.process_time()
     assert not results_match(result(rows), result(torn), ordered=False)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5

@@ -281,6 +281,6 @@ HARD = {
 def test_a_megabyte_is_read_in_linear_time(name):
     reply = HARD[name]
     read_reply(reply[:1000], abstention=True)
-    start = time.perf_counter()
+    start = time.process_time()
     read_reply(reply, abstention=True)
-    assert time.perf_counter() - start < 5.0  # a square law would take minutes
+    assert time.process_time() - start < 5.0  # a square law would take minutes

@@ -62,6 +62,6 @@ def test_it_never_raises_and_never_overrules_the_rule(reply, abstention):
 )
 def test_a_megabyte_is_read_in_linear_time(piece):
     reply = piece * (1_000_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     read_leniently(reply, abstention=True)
-    assert time.perf_counter() - start < 10.0
+    assert time.process_time() - start < 10.0

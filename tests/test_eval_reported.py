@@ -62,9 +62,9 @@ def test_wide_results_of_scrambled_flags_differ_in_well_under_a_second():
     chance = random.Random(1)
     rows = [[chance.randint(0, 1) for _ in range(9)] for _ in range(10)]
     torn = [chance.sample(row, 9) for row in rows]
-    start = time.perf_counter()
+    start = time.process_time()
     assert not results_match(result(rows), result(torn), ordered=False)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,7 @@ def tables(draw):
     return result(left, len(kinds)), result(right, len(kinds))
 
 
-@settings(max_examples=2_500, deadline=None)
+@settings(max_examples=2_000, deadline=None)
 @given(tables(), st.booleans())
 def test_the_search_agrees_with_the_rule_said_plainly(pair, ordered):
     left, right = pair

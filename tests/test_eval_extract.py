@@ -236,7 +236,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=1_500, deadline=None)
+@settings(max_examples=1_000, deadline=None)
 @given(st.lists(PIECES | st.text(max_size=4), max_size=24).map("".join), st.booleans())
 def test_reading_never_raises_and_gives_one_of_three(reply, abstention):
     found = read_reply(reply, abstention=abstention)

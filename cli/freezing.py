@@ -48,9 +48,8 @@ def freeze_task(where: Setting, *, by: str, yes: bool) -> None:
     body = {"task": spec.task, "asked": not yes, "tiers": _tier_hashes(frozen)}
     if not any(e.kind == "freeze" and e.body == body for e in events["hard"]):
         append(hard, [Event("freeze", by, body)])
-    write_receipt(
-        where.registry, where.runs, frozen
-    )  # first: a kill leaves a draft to freeze again
+    # The receipt first: a kill between the two leaves a draft, which is frozen again.
+    write_receipt(where.registry, where.runs, frozen)
     save_spec(path, frozen)
     print(f"frozen: {path}")
 

@@ -155,6 +155,7 @@ class Spec:
 
     approval: panel (three approvals an item) or rule (items built by rule, as chatqa's).
     review:   how the panel worked: `batch` and `second_round` as voted.
+    recorded: facts of a freeze made elsewhere, for readers; nothing here checks or reproduces them.
     """
 
     slug: str

@@ -11,98 +11,25 @@ With the database at hand `items.freeze.differences` and the references' own res
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Literal
+from dataclasses import asdict, is_dataclass
+from typing import Any
 
 from database.engine import Database
 from database.result import Failure
 from items.decisions import load_decisions
-from items.evidence import Receipt, Reply, evidence_folder, load_receipt, load_replies
 from items.freeze import Now, TierNow, differences
+from items.frozen import Finding, Frozen, rests
 from items.model import Item
-from items.questions import QuestionFile, load_questions
 from items.records import Approval, approval, contents, decisions, record_of
-from items.spec import Pins, Spec, load_spec, spec_path
+from items.spec import spec_path
 from registry.canonical import canonical, sha256_text
-from registry.events import Event, head, load
+from registry.events import Event, head
 from registry.reader import FormatError
+
+__all__ = ["Finding", "Frozen", "panels", "rule_verdicts", "runs", "value_of", "verify"]
 
 MOST_ROWS = 1_000  # S1-058
 Judge = Callable[[str, Event, Item], str | None]  # tier, verdict, item -> what the rule says again
-Reread = Callable[
-    [Event, list[Reply]], str | None
-]  # what does not follow from the replies, or None
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One thing that does not follow, or cannot be told, with the place where it stands."""
-
-    status: Literal["broken", "unverifiable"]
-    where: str
-    what: str
-
-    def __str__(self) -> str:
-        return f"{self.status}: {self.where}: {self.what}"
-
-
-@dataclass(frozen=True)
-class Frozen:
-    """A frozen task as it lies in registry/, read once."""
-
-    registry: Path
-    task: str
-    reread: Reread = lambda event, replies: None
-
-    @cached_property
-    def spec(self) -> Spec:
-        """The spec. Raises: FormatError."""
-        return load_spec(spec_path(self.registry, self.task))
-
-    @cached_property
-    def pins(self) -> Pins:
-        """The pins. Raises: FormatError for a draft."""
-        if self.spec.pins is None:
-            path = spec_path(self.registry, self.task)
-            raise FormatError(path, None, f"{self.task} is a draft: there is nothing to verify")
-        return self.spec.pins
-
-    @cached_property
-    def receipt(self) -> Receipt | None:
-        """The receipt, if there is one. Raises: FormatError."""
-        return load_receipt(self.registry, self.task)
-
-    @cached_property
-    def replies(self) -> dict[str, Reply]:
-        """Every exported reply by key. Raises: FormatError."""
-        folder = evidence_folder(self.registry, self.task)
-        found: dict[str, Reply] = {}
-        for name in self.receipt.replies if self.receipt else ():
-            found |= load_replies(folder, name)
-        return found
-
-    def path(self, tier: str) -> Path:
-        """Return a tier's question file."""
-        return self.registry / self.spec.tiers[tier].file
-
-    def events(self, tier: str) -> list[Event]:
-        """Return a tier's record up to the receipt's head. Raises: FormatError."""
-        heads = {head.file: head.events for head in self.receipt.records} if self.receipt else {}
-        return self.records[tier][: heads.get(self.path(tier).stem)]
-
-    @cached_property
-    def records(self) -> dict[str, list[Event]]:
-        """The whole records by tier. Raises: FormatError."""
-        return {tier: load(record_of(self.path(tier))) for tier in self.spec.tiers}
-
-    @cached_property
-    def files(self) -> dict[str, QuestionFile]:
-        """The question files by tier. Raises: FormatError."""
-        return {tier: load_questions(self.path(tier)) for tier in self.spec.tiers}
-
-
 Step = Callable[[Frozen], Iterator[Finding]]
 
 
@@ -181,7 +108,7 @@ def panel(frozen: Frozen) -> Iterator[Finding]:
             elif said.preview_only and not frozen.spec.preview:
                 yield Finding("broken", where, "a panel for previews froze a task that is none")
             for event in said.verdicts:
-                yield from _rests(frozen, where, event, item)
+                yield from rests(frozen, where, event, item)
 
 
 def votes(frozen: Frozen) -> Iterator[Finding]:
@@ -192,7 +119,7 @@ def votes(frozen: Frozen) -> Iterator[Finding]:
             where = f"{tier}: decision {event.body['decision']}"
             yield from _tally(where, event, _ballots(events, event))
             for ballot in _ballots(events, event):
-                yield from _rests(frozen, where, ballot, None)
+                yield from rests(frozen, where, ballot, None)
             yield from _shown(frozen, where, event)
 
 
@@ -232,37 +159,6 @@ def value_of(spec: Any, key: str) -> Any:
     for name in key.split("."):
         value = value[name] if isinstance(value, Mapping) else getattr(value, name)
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-
-
-def _rests(frozen: Frozen, where: str, event: Event, item: Item | None) -> Iterator[Finding]:
-    """Say whether an event follows from the replies that it names."""
-    calls = event.body.get("calls") or ([event.call] if event.call else [])
-    who = f"{event.kind} {event.seq} of {event.by}"
-    if not calls:
-        if not event.by.startswith("rule/") and event.body.get("valid"):
-            yield Finding("unverifiable", where, f"{who} names no reply")
-        return
-    replies = [frozen.replies[key] for key in calls if key in frozen.replies]
-    if len(replies) < len(calls):
-        yield Finding("unverifiable", where, f"{who}: its reply is not among the exported ones")
-        return
-    if problem := _of_another(event, replies, item) or frozen.reread(event, replies):
-        yield Finding("broken", where, f"{who}: {problem}")
-
-
-def _of_another(event: Event, replies: list[Reply], item: Item | None) -> str | None:
-    """Say whether the replies are another model's, another seat's, or about another question."""
-    draw = event.body.get("seat", 0) + 100 * event.body.get("repeat", 0)
-    for reply in replies:
-        request = reply["request"]
-        if request["model"] != event.by:
-            return f"the reply is {request['model']}'s"
-        if request["draw"] != draw:
-            return f"the reply was given on seat {request['draw']}"
-        text = "\n".join(message["content"] for message in request["messages"])
-        if item and not (item.question_ko in text and item.question_en in text):
-            return "the reply is about another question"
-    return None
 
 
 def _ballots(events: list[Event], decided: Event) -> list[Event]:

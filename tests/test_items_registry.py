@@ -62,7 +62,7 @@ def test_the_source_spec_is_a_draft_with_recorded_facts():
 
 def test_the_demo_is_a_preview():
     spec = load_spec(spec_path(REGISTRY, DEMO))
-    assert (spec.preview, spec.pins, spec.request.max_tokens) == (True, None, 192)
+    assert (spec.preview, spec.request.max_tokens) == (True, 192)
     assert {name: tier.abstention for name, tier in spec.tiers.items()} == {
         "hard": True,
         "easy": False,

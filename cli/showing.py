@@ -96,9 +96,11 @@ def answered(runs: "Path", task: str, prefix: str) -> list[dict[str, str]]:
     """Return what every run of a task made of an item's instances, dry and diagnostic runs too."""
     from json import loads
 
+    from registry.canonical import json_lines
+
     found = []
     for path in sorted(runs.glob(f"*/{task}*/*/scored.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in json_lines(path.read_text(encoding="utf-8")):
             row = loads(line) if prefix in line else {}
             if str(row.get("instance", "")).startswith(prefix):
                 run = str(path.parent.relative_to(runs))

@@ -1,8 +1,8 @@
 """Scoring a run: from rows to outcomes, on disk with all that a score names (Agreements 7 and 9).
 
-`scored.jsonl` begins with a header line (task, pins, sha256 of the rows it rests on) and has one line
-an instance. It is derived: when the rows, the items, the protocol or the database are others than its
-header says, it is stale and is made again.
+`scored.jsonl` begins with a header line (task, pins, sha256 of the rows it rests on and of the lines that
+follow) and has one line an instance. It is derived: when the rows, the items, the protocol, the database or
+the lines themselves are others than its header says, it is stale and is made again.
 """
 
 import json
@@ -14,7 +14,7 @@ from eval.exam import Exam, Instance, Prediction, Scored
 from eval.rows import Row, RunFolder
 from eval.run import Address, addressed
 from models.call import Answer
-from registry.canonical import canonical, sha256_text
+from registry.canonical import canonical, json_lines, sha256_text
 from registry.files import replace
 from registry.reader import FormatError
 
@@ -80,7 +80,8 @@ def load_run(exam: Exam, folder: RunFolder) -> Run | None:
         return None
     if header["rows_sha256"] != rows_sha256(sheets(exam, folder)):
         return None
-    return kept_score(exam, folder)
+    run = kept_score(exam, folder)
+    return run if run and header.get("scored_sha256") == _scored_sha256(run.scored) else None
 
 
 def _header(folder: RunFolder) -> dict[str, Any] | None:
@@ -128,7 +129,7 @@ def kept_score(exam: Exam, folder: RunFolder) -> Run | None:
         return None
     known = {instance.id: instance for instance in exam.instances()}
     try:
-        header, *lines = path.read_text(encoding="utf-8").splitlines()
+        header, *lines = json_lines(path.read_text(encoding="utf-8"))
         head = json.loads(header)
         return Run(head["model"], head, tuple(_scored(known, line) for line in lines))
     except (ValueError, KeyError, TypeError) as error:
@@ -142,8 +143,12 @@ def rows_sha256(of_run: Sequence[Sheet]) -> str:
         for sheet in of_run
         for row in sheet.rows
     ]
-    stops = [[row.answer.stop if row.answer else row.error] for s in of_run for row in s.rows]
-    return sha256_text(canonical([rested, stops]))
+    ends = [
+        [a.stop, a.output_tokens, a.refusal] if (a := row.answer) else [row.error]
+        for sheet in of_run
+        for row in sheet.rows
+    ]
+    return sha256_text(canonical([rested, ends]))
 
 
 def _sheet(
@@ -173,11 +178,16 @@ def _open(sheet: Sheet) -> Scored:
 def _finish(
     exam: Exam, folder: RunFolder, scored: tuple[Scored, ...], rested: str, *, write: bool
 ) -> Run:
-    header = {**folder.header(), "pins": dict(exam.pins), "rows_sha256": rested}
+    sums = {"rows_sha256": rested, "scored_sha256": _scored_sha256(scored)}
+    header = {**folder.header(), "pins": dict(exam.pins), **sums}
     lines = [canonical(header), *(canonical(_plain(row)) for row in scored)]
     if write:
         replace(folder.path / "scored.jsonl", "\n".join(lines) + "\n")
     return Run(header["model"], header, scored)
+
+
+def _scored_sha256(scored: Sequence[Scored]) -> str:
+    return sha256_text("\n".join(canonical(_plain(row)) for row in scored))
 
 
 def _plain(row: Scored) -> dict[str, Any]:

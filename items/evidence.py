@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from registry import files
-from registry.canonical import canonical, sha256_json
+from registry.canonical import canonical, json_lines, sha256_json
 from registry.reader import FormatError, read
 from registry.writer import to_yaml
 
@@ -85,7 +85,7 @@ def load_replies(folder: Path, name: str) -> dict[str, Reply]:
     if hashlib.sha256(data).hexdigest() != name:
         raise FormatError(path, None, "the file is not what its name says: a byte changed")
     found: dict[str, Reply] = {}
-    for number, line in enumerate(gzip.decompress(data).decode().splitlines(), 1):
+    for number, line in enumerate(json_lines(gzip.decompress(data).decode()), 1):
         reply = json.loads(line)
         if sha256_json(reply["request"]) != reply["key"]:
             raise FormatError(path, number, "the request is not the one that its key says")

@@ -24,7 +24,7 @@ from items.model import Item, tier_sha256
 from items.questions import QuestionFile
 from items.spec import Spec, spec_path
 from registry import files
-from registry.canonical import canonical
+from registry.canonical import canonical, json_lines
 from registry.reader import FormatError
 
 COLUMNS = tuple(f.name for f in fields(Item))
@@ -68,7 +68,7 @@ def package_items(folder: Path) -> dict[str, tuple[Item, ...]]:
             raise FormatError(folder / name, None, "missing, or not what SHA256SUMS says")
     found = {}
     for path in sorted((folder / "data").glob("*.jsonl")):
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        rows = [json.loads(line) for line in json_lines(path.read_text(encoding="utf-8"))]
         if rows != _parquet_rows(path.with_suffix(".parquet")):
             raise FormatError(path, None, "the Parquet file beside it holds other rows")
         found[path.stem] = tuple(Item(**row) for row in rows)

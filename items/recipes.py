@@ -14,7 +14,7 @@ from items.neighbour import Recipe, recipe_of, sealed
 from items.rules.facts import Facts
 from items.rules.sql import read_query
 from registry import files
-from registry.canonical import canonical
+from registry.canonical import canonical, json_lines
 from registry.reader import FormatError, read_text
 
 
@@ -36,7 +36,7 @@ def save_recipes(path: Path, recipes: Iterable[Recipe]) -> None:
 def load_recipes(path: Path) -> dict[str, Recipe]:
     """Return recipes by item id. Raises: FormatError with file:line, OSError."""
     found: dict[str, Recipe] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(json_lines(path.read_text(encoding="utf-8")), 1):
         try:
             recipe = read_text(line, Recipe, path)
         except FormatError as error:

@@ -19,6 +19,12 @@ def canonical(value: Any) -> str:
     )
 
 
+def json_lines(text: str) -> list[str]:
+    """Return the lines of a JSONL text. Only a newline ends one: texts in it may hold U+2028 or U+0085,
+    at which `str.splitlines` would break them."""
+    return [line for line in text.split("\n") if line]
+
+
 def sha256_text(text: str) -> str:
     """Return the sha256 of a text's UTF-8 bytes, 64 hex digits."""
     return hashlib.sha256(text.encode()).hexdigest()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.exam import Prediction
 from eval.leaderboard import board
 from eval.rows import RunFolder, read_rows, run_folder, writing
 from eval.run import Asking, first, lend, sit
@@ -170,6 +171,31 @@ def test_a_score_is_stale_when_the_rows_or_the_pins_changed(folder):
     assert load_run(exam, folder) is None
     asyncio.run(score(exam, folder))
     assert load_run(Toy(protocol=2), folder) is None
+
+
+def test_a_score_that_was_edited_by_hand_is_made_again(folder):
+    sat(folder, Parrot())
+    asyncio.run(score(Toy(), folder))
+    path = folder.path / "scored.jsonl"
+    path.write_text(path.read_text().replace('"outcome":"right"', '"outcome":"wrong"', 1))
+    assert load_run(Toy(), folder) is None
+
+
+def test_a_reply_may_hold_what_other_programs_take_for_a_line_end(folder):
+    """U+2028 and U+0085 stand unescaped in JSON: only a newline ends a row."""
+
+    class Odd(Parrot):
+        async def __call__(self, request):
+            return Answer("1\u20282\x853", key=request.key)
+
+    class Lenient(Toy):
+        def parse(self, instance, turn, answer):
+            return Prediction("number", answer.text)
+
+    sat(folder, Odd())
+    (run,) = asyncio.run(score(Lenient(), folder))
+    assert run.scored[0].facts["said"] == "1\u20282\x853"
+    assert load_run(Lenient(), folder).scored == run.scored
 
 
 def test_what_was_scored_loads_as_it_was(folder):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
 LONGEST = 20_000  # characters of a statement
+NOT_ALLOWED = "calls a function that is not allowed"
 SCHEMAS = frozenset({"main", "system", "temp", "pg_catalog", "information_schema"})
 Node = dict[str, Any]
 
@@ -93,6 +94,15 @@ class Parser:
         tree: Node = json.loads(found[0][0])
         return tree
 
+    def knows(self, function: str) -> bool:
+        """Tell whether DuckDB has a function of that name at all."""
+        return bool(
+            self.connection.execute(
+                "SELECT 1 FROM duckdb_functions() WHERE lower(function_name) = ? LIMIT 1",
+                [function],
+            ).fetchall()
+        )
+
 
 def statement(parser: Parser, sql: str, tables: Collection[str]) -> "duckdb.Statement | Refusal":
     """Return the one SELECT of a text, parsed and admitted, or why there is none."""
@@ -109,7 +119,7 @@ def statement(parser: Parser, sql: str, tables: Collection[str]) -> "duckdb.Stat
             return Refusal("not one SELECT", f"a {kind} statement")
         _Walk(frozenset(map(folded, tables))).document(parser.tree(sql))
     except Refused as refused:
-        return refused.refusal
+        return _named(refused.refusal, parser)
     except (LookupError, TypeError, ValueError):
         return Refusal("unknown construct", "a tree of another shape than the gate knows")
     except RecursionError:
@@ -119,6 +129,17 @@ def statement(parser: Parser, sql: str, tables: Collection[str]) -> "duckdb.Stat
 
         return Refusal("does not parse", masked("Parser", str(error), sql))
     return parsed[0]
+
+
+def _named(refusal: Refusal, parser: Parser) -> Refusal:
+    """A function that DuckDB does not have is a mistake of its own kind, and told as one."""
+    if (
+        refusal.rule == NOT_ALLOWED
+        and refusal.place.isidentifier()
+        and not parser.knows(refusal.place)
+    ):
+        return Refusal("no such function", refusal.place)
+    return refusal
 
 
 def _kind(parsed: "duckdb.Statement") -> str:
@@ -377,7 +398,7 @@ class _Walk:
         if called in functions.RANDOM:
             raise Refused("draws at random", called)
         if called not in functions.ALLOWED:
-            raise Refused("calls a function that is not allowed", called)
+            raise Refused(NOT_ALLOWED, called)
         if called == "age" and len(function["arguments"]) != 2:
             raise Refused("reads the clock", "age with one argument")
         if called in functions.NAMING:
@@ -388,7 +409,7 @@ class _Walk:
         named = arguments[1]["expression"] if len(arguments) > 1 else {}
         text = folded(str(named.get("literal", {}).get("text", ""))) if named else ""
         if named.get("class") != "CONSTANT" or text not in functions.AGGREGATES:
-            raise Refused("calls a function that is not allowed", f"{called} with {text or '?'!r}")
+            raise Refused(NOT_ALLOWED, f"{called} with {text or '?'!r}")
 
     def arguments(self, function: Node, scope: frozenset[str]) -> None:
         self.expressions([argument["expression"] for argument in function["arguments"]], scope)

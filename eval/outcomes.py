@@ -48,7 +48,11 @@ FAILED = {  # what a Failure's reason is called as an outcome
     "memory": "too_large",
     "lost": "lost",
 }
-ERRORS = ("does not parse", "no table of the database")  # rules of the gate, as its messages begin
+ERRORS = (
+    "does not parse",
+    "no table of the database",
+    "no such function",
+)  # rules of the gate, as its messages begin
 AT_ONCE = 8  # queries waiting for a worker; the database runs as many as it has workers
 
 

@@ -65,6 +65,8 @@ def test_what_is_refused_is_refused_by_the_gate_and_never_reaches_the_engine(cas
         ("DROP TABLE person", "not one SELECT: a DROP statement"),
         ("SELECT * FROM secret", "no table of the database: secret"),
         ("SELECT random()", "draws at random: random"),
+        ("SELECT dateadd(day, 1, x) FROM person", "no such function: dateadd"),
+        ("SELECT version()", "calls a function that is not allowed: version"),
     ],
 )
 def test_a_refusal_names_the_rule_and_the_place(sql, message):

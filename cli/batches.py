@@ -1,6 +1,7 @@
 """`benchtoward batches`: how the batches stand that were sent to providers, and what came of them."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli.options import REGISTRY, RUNS, JsonOption, RegistryOption, RunsOption
@@ -31,11 +32,11 @@ def batches(
 
         print(dumps([asdict(batch) for batch in found], indent=1))
     else:
-        _show(found)
+        show(found)
     raise typer.Exit(1 if any(batch.status == "failed" for batch in found) else 0)
 
 
-async def _fetched(registry: "RegistryOption", runs: "RunsOption") -> "list[Batch]":
+async def _fetched(registry: Path, runs: Path) -> "list[Batch]":
     from models.batches import fetch
     from models.gateway import open_gateway
 
@@ -43,7 +44,7 @@ async def _fetched(registry: "RegistryOption", runs: "RunsOption") -> "list[Batc
         return await fetch(gateway)
 
 
-def _show(found: "list[Batch]") -> None:
+def show(found: "list[Batch]") -> None:
     from datetime import UTC, datetime
 
     from rich.console import Console

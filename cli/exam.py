@@ -80,6 +80,12 @@ def eval_text2sql(
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")
     ] = False,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch", help="Send it as a provider's batch, at its price; `batches` fetches it."
+        ),
+    ] = False,
     budget: Annotated[
         float | None, typer.Option(help="USD that this command may spend; exit 3 before more.")
     ] = None,
@@ -101,9 +107,9 @@ def eval_text2sql(
     from asyncio import run
 
     from cli.progress import progress
-    from cli.taken import look_for_luck, print_plan, show_taken
+    from cli.taken import look_for_luck, print_plan, print_sent, show_taken
     from eval.abstain import Rule
-    from eval.take import Options, chosen, planned, reasons, take
+    from eval.take import Options, batched, chosen, planned, reasons, take
 
     spending = {"budget_usd": budget, "allow_unknown_cost": allow_unknown_cost}
     options = Options(
@@ -119,6 +125,9 @@ def eval_text2sql(
     with opened(registry, data, task, dry_run, max_tokens=max_tokens) as exam:
         if plan:
             print_plan(planned(exam, registry, runs, options), json=json)
+            return
+        if batch:
+            print_sent(run(batched(exam, registry, runs, options)), json=json)
             return
         for reason in reasons(exam, registry, runs, options) if why else []:
             print(reason)

@@ -7,7 +7,19 @@ import sys
 
 import typer
 
-from cli import demo, doctor, exam, fetch, ledger, release, standings, text2sql, vendor
+from cli import (
+    batches,
+    demo,
+    doctor,
+    exam,
+    fetch,
+    ledger,
+    release,
+    standings,
+    text2sql,
+    thinking,
+    vendor,
+)
 from registry.reader import FormatError
 
 app = typer.Typer(
@@ -29,6 +41,8 @@ app.command("sop")(standings.sop)
 app.command("verify")(release.verify)
 app.command("lint")(release.lint)
 app.add_typer(ledger.app, name="ledger")
+app.command("batches")(batches.batches)
+app.command("thinking")(thinking.thinking)
 app.command("vendor")(vendor.vendor)
 app.command("doctor")(doctor.doctor)
 

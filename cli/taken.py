@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from eval.score import Run
     from eval.take import Taken
     from eval.text2sql import Text2Sql
+    from models.batches import Batch
 
 
 async def look_for_luck(exam: "Text2Sql", taken: "Taken", *, quiet: bool) -> "Neighbours":
@@ -91,6 +92,24 @@ def near_lines(run: "Run") -> list[str]:
     """Return the queries that took so long that another machine might decide otherwise."""
     near = [row for row in run.scored if row.facts.get("near_limit")]
     return [f"near_limit: {r.instance.id} {r.outcome} after {r.facts['elapsed_s']} s" for r in near]
+
+
+def print_sent(sent: "list[Batch]", *, json: bool) -> None:
+    """Print what went out as batches."""
+    from dataclasses import asdict
+
+    from cli.board import print_json
+
+    if json:
+        print_json([asdict(batch) for batch in sent])
+        return
+    for batch in sent:
+        print(f"batch {batch.name[:8]}: {batch.calls} calls to {batch.model} by {batch.route}")
+    print(
+        "`benchtoward batches` fetches the answers; the same command without --batch then scores them"
+        if sent
+        else "nothing to send: every call is answered or waits in a batch"
+    )
 
 
 def print_plan(plan: "Plan", *, json: bool) -> None:

@@ -15,9 +15,10 @@ from eval.rows import Label, RunFolder, run_folder
 from eval.run import Asking, Sitting, Step, addressed, first, lend, sit
 from eval.score import Run, score
 from eval.uncertainty import Threshold
+from models.batches import Batch, send
 from models.budget import BudgetError
 from models.call import ModelError
-from models.gateway import RouteDown
+from models.gateway import RouteDown, open_gateway
 from registry.events import now
 from registry.reader import FormatError
 
@@ -158,6 +159,21 @@ def reasons(exam: Exam, registry: Path, runs: Path, options: Options) -> list[Wh
     folder = run_folder(runs, options.label, exam.task, options.model)
     address = addressed(_who(exam, registry, folder, options).address)
     return why(exam, chosen(exam, options), address, lenders(runs, exam.task, folder))
+
+
+async def batched(exam: Exam, registry: Path, runs: Path, options: Options) -> list[Batch]:
+    """Send the first turn of what is not answered as a provider's batch; it lands in the ledger.
+
+    Raises: ModelError (a baseline, a route without batches), BudgetError.
+    """
+    folder = run_folder(runs, options.label, exam.task, options.model)
+    who = _who(exam, registry, folder, options)
+    if who.baseline:
+        raise ModelError(f"{who.id} is asked here: it needs no batch")
+    address = addressed(who.address)
+    turns = [exam.next_request(instance, ()) for instance in chosen(exam, options)]
+    async with open_gateway(registry, runs, **options.gateway) as gateway:
+        return await send(gateway, [address(request) for request in turns if request])
 
 
 def planned(exam: Exam, registry: Path, runs: Path, options: Options) -> Plan:

@@ -9,7 +9,6 @@ from cli.options import DATA, REGISTRY, DataOption, JsonOption, RegistryOption, 
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
-    from items.evidence import Reply
     from items.spec import Spec
     from items.verify import Finding, Frozen
     from registry.events import Event
@@ -117,9 +116,10 @@ def bump(
 
 
 def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
+    from agents.rereading import reread
     from items.verify import Frozen, panels, verify
 
-    frozen = Frozen(registry, task, _reread)
+    frozen = Frozen(registry, task, reread)
     found = [*verify(frozen)]
     database = data / f"{frozen.spec.dataset}.duckdb"
     if not any(f.status == "broken" for f in found):
@@ -211,26 +211,6 @@ def _judge(frozen: "Frozen", database: Any) -> Any:
         return said.verdict if right and isinstance(said, Verdict) else None
 
     return judge
-
-
-def _reread(event: "Event", replies: "list[Reply]") -> str | None:
-    """Return how an event differs from what its last reply says, or None."""
-    from agents.replies import ReplyError, read_object, record, words
-    from agents.reviewer import parse_verdict
-
-    text = replies[-1]["answer"]["text"]
-    if not event.body.get("valid"):
-        return None  # no verdict is claimed
-    try:
-        if event.kind == "verdict":
-            said = parse_verdict(text)["verdict"]
-            claimed = event.body["verdict"]
-        else:
-            said = read_object(text, record(reason=words(1_500), option=words(200)))["option"]
-            claimed = event.body["vote"]
-    except (ReplyError, KeyError) as error:
-        return f"its reply says nothing of the kind: {error}"
-    return None if said == claimed else f"the record says {claimed!r}, its reply {said!r}"
 
 
 def _frozen_tasks(registry: Path) -> list[str]:

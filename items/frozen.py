@@ -15,7 +15,7 @@ from registry.events import Event, load
 from registry.reader import FormatError
 
 # What does not follow from the replies that an event names, or None.
-Reread = Callable[[Event, list[Reply]], str | None]
+Reread = Callable[[Event, list[Reply], Item | None], str | None]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Frozen:
 
     registry: Path
     task: str
-    reread: Reread = lambda event, replies: None
+    reread: Reread = lambda event, replies, item: None
 
     @cached_property
     def spec(self) -> Spec:
@@ -97,7 +97,7 @@ def rests(frozen: Frozen, where: str, event: Event, item: Item | None) -> Iterat
     if len(replies) < len(calls):
         yield Finding("unverifiable", where, f"{who}: its reply is not among the exported ones")
         return
-    if problem := _of_another(event, replies, item) or frozen.reread(event, replies):
+    if problem := _of_another(event, replies, item) or frozen.reread(event, replies, item):
         yield Finding("broken", where, f"{who}: {problem}")
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.release import _reread
+from agents.rereading import reread
 from items.evidence import Head, Receipt, evidence_folder, load_receipt, save_receipt, save_replies
 from items.freeze import Now, TierNow, freeze
 from items.questions import Question, QuestionFile, load_questions, save_questions
@@ -109,7 +109,7 @@ def frozen_registry(registry: Path) -> Path:
 
 
 def findings(registry):
-    return [str(finding) for finding in verify(Frozen(registry, "demo@0", _reread))]
+    return [str(finding) for finding in verify(Frozen(registry, "demo@0", reread))]
 
 
 def test_what_was_frozen_follows_from_its_replies(registry):

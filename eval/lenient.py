@@ -9,16 +9,9 @@ inline code; a statement that begins with FROM. Tokens of chat templates (`<|im_
 import json
 import re
 
-from eval.extract import (
-    Extracted,
-    begins_statement,
-    blocks,
-    drop_thinking,
-    is_abstain,
-    loose_statement,
-    read_reply,
-    statement_end,
-)
+from eval.code_blocks import blocks, is_abstain
+from eval.extract import Extracted, drop_thinking, read_reply
+from eval.statements import begins_statement, loose_statement, statement_end
 
 _TEMPLATE = re.compile(r"<\|[^<>|]{1,40}\|>|</?s>|\[/?INST\]")
 _LABEL = re.compile(r"^[ \t]*[*_#> \t]*[^\W\d][\w ]{0,30}[*_]*[ \t]*[:：][*_ \t]*", re.MULTILINE)

@@ -8,7 +8,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eval.extract import begins_statement, read_reply, statement_end
+from eval.extract import read_reply
+from eval.statements import begins_statement, statement_end
 
 CASES = Path(__file__).parent / "cases" / "reported_failures.yaml"
 REPORTED = [
@@ -48,6 +49,11 @@ SQL = [
     ("four backticks", f"````sql\n{COUNT}\n````", COUNT),
     ("tildes", f"~~~sql\n{COUNT}\n~~~", COUNT),
     ("an indented fence", f"1. So:\n   ```sql\n   {COUNT}\n   ```", COUNT),
+    (
+        "its indentation is not the query's",
+        f"- a\n\n  ```sql\n  {COUNT}\n    WHERE 1\n  ```",
+        f"{COUNT}\n  WHERE 1",
+    ),
     ("a fence in a list", f"- ```sql\n  {COUNT}\n  ```", COUNT),
     ("a fence in a quotation", f"> ```sql\n> {COUNT}\n> ```", COUNT),
     ("nested fences", f"````markdown\n```sql\n{COUNT}\n```\n````", COUNT),

@@ -9,7 +9,10 @@ from typer.testing import CliRunner
 from cli.main import app
 from items.evidence import evidence_folder
 from items.spec import load_spec, save_spec, spec_path
+from tests.test_cli_text2sql import COMMANDS, site, told
 from tests.test_items_verify import frozen_registry
+
+__all__ = ["site"]  # the fixture: a whole making line against scripted models
 
 
 @pytest.fixture
@@ -64,3 +67,16 @@ def test_thaw_starts_the_next_version_and_bump_waits_for_its_freeze(registry):
     assert typed(registry, "text2sql", "thaw").exit_code == 0
     assert spec_path(registry, "demo@1").exists()
     assert "draft" in str(typed(registry, "text2sql", "bump", "--task", "demo@1").exception)
+
+
+def test_a_line_of_models_is_verified_from_its_replies_alone(site):
+    """Written, reviewed, mended, voted and frozen by commands; the ledger is gone, registry/ is enough."""
+    folder, _ = site
+    for command in COMMANDS:
+        told(command, folder)
+    (folder / "runs" / "ledger.sqlite").unlink()
+    words = ["verify", "--registry", str(folder / "registry"), "--json"]
+    for data in (folder / "data", folder / "nowhere"):
+        done = CliRunner().invoke(app, [*words, "--data", str(data)])
+        assert json.loads(done.stdout)["findings"] == []
+        assert done.exit_code == 0

@@ -1,6 +1,6 @@
 """What differs between two results that do not match: for people who read a report.
 
-    found = first_difference(reference, prediction, ordered=False)
+    found = difference(reference, prediction, ordered=False)
     found.reason      '2 of 5 rows are not the reference's'
     found.columns     (1, 0): the prediction's column 1 stands for the reference's first, 0 for its second
     found.pairs[0]    the first rows side by side, with the cells that differ

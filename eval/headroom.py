@@ -12,7 +12,6 @@ import numpy as np
 from eval.exam import Measure
 from eval.statistics import Figure, interval, resampled
 
-PRIOR_OF = {"ex": "benchtoward/text2sql-constant-query", "rs0": "benchtoward/prior"}
 LEAST = 0.05
 
 

@@ -70,11 +70,6 @@ def counts(scored: Sequence[Scored]) -> dict[str, dict[str, int]]:
     return dict(sorted(found.items()))
 
 
-def wrong(scored: Sequence[Scored]) -> int:
-    """Return W: the instances that cost -c."""
-    return sum(score(row) == -1 for row in scored)
-
-
 def score(row: Scored) -> int:
     """Return the reliability score of one instance before the penalty (S1-093)."""
     return scorer().reliability_score(row.outcome, answerable=answerable(row))

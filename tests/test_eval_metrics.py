@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eval.exam import Instance, Scored
-from eval.metrics import breakdowns, counts, curve, measures, wrong
+from eval.metrics import breakdowns, counts, curve, measures, score
 from eval.outcomes import CLASSES
+from eval.reliability import rs
 from eval.statistics import figures
 from tests.cells import cases
 
@@ -98,11 +99,11 @@ def test_the_formulas_hold_whatever_the_outcomes(outcomes):
     right = sum(o == "right" for o, _ in outcomes)
     unasked = sum(o == "abstained" and not a for o, a in outcomes)
     answerable = sum(a for _, a in outcomes)
-    w = wrong(rows)
+    w = sum(score(row) == -1 for row in rows)
     assert w == sum(o not in ("right", "abstained") for o, _ in outcomes)
     assert found["rs0"] == Fraction(right + unasked, n)
     for name, c in (("rs5", 5), ("rs10", 10), ("rsN", n)):
-        assert found[name] == found["rs0"] - Fraction(c * w, n)
+        assert found[name] == found["rs0"] - Fraction(c * w, n) == rs([score(r) for r in rows], c)
     assert found["ex"] == (Fraction(right, answerable) if answerable else None)
 
 

@@ -1,6 +1,7 @@
 """An upstream scorer is taken only by its sha256, and then called for every score (S1-091, S1-092)."""
 
 import hashlib
+import re
 from fractions import Fraction
 
 import pytest
@@ -142,3 +143,14 @@ def test_the_original_agrees_with_ours():
 def test_the_command_refuses_another_file(stand_in):
     with pytest.raises(FormatError, match="not that file"):
         command("ehrsql-2024", stand_in)
+
+
+def test_every_adopted_source_has_its_page_and_its_modules():
+    """S3-020, S3-021: what was found in each, and what is done about it here."""
+    page = (THIRD_PARTY.parent / "docs" / "adopted.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## ([\w-]+):", page, re.MULTILINE) == [
+        "ehrsql-2024", "ehrsql", "test-suite-sql-eval"
+    ]  # fmt: skip
+    assert set(re.findall(r"^## ([\w-]+):", page, re.MULTILINE)) == set(origins())
+    for module in set(re.findall(r"`((?:eval|database|benchmarks)/\w+\.py)`", page)):
+        assert (THIRD_PARTY.parent / module).exists()

@@ -49,6 +49,24 @@ def test_twenty_places_hold_twenty_questions_of_five_categories(tier):
     assert {item.scope for item in tier} == {"group", "patient", "none"}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(r"before [A-Z][a-z]+ \d+, \d{4}", id="absolute, until"),
+        pytest.param(r"since [A-Z][a-z]+ \d+, \d{4}", id="absolute, since"),
+        pytest.param(r"in \d{4}", id="absolute, in"),
+        pytest.param(r"in the last \d+ days", id="relative, since"),
+        pytest.param(r"\d+ months ago", id="relative, a point"),
+        pytest.param(r"in [A-Z][a-z]+ of last year", id="mixed, in"),
+        pytest.param(r"within \d+ days after their first", id="within an event"),
+        pytest.param(r"most recently", id="an exact point"),
+    ],
+)
+def test_the_tier_asks_for_time_in_every_way_of_ehrsql(said, tier):
+    """S3-006."""
+    assert any(re.search(said, item.question_en) for item in tier if item.answerable)
+
+
 def test_the_tier_passes_the_gate(tier, database):
     ground = Ground(database, TODAY)
     found = {item.id: [f for f in check(item, ground) if f.severity == "problem"] for item in tier}

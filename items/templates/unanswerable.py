@@ -114,7 +114,7 @@ TEMPLATES = (
         tests,
         "group",
         "How many patients have ever had a {test} result above the upper limit of the reference range?",
-        "{test} 결과가 참고치 상한을 넘은 적이 있는 환자는 몇 명인가요?",
+        "{test} 검사 결과가 참고치 상한을 넘은 적이 있는 환자는 몇 명인가요?",
     ),
     _template(
         "note",

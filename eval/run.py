@@ -57,15 +57,20 @@ async def sit(
     asking: Asking,
     *,
     instances: Sequence[Instance] | None = None,
+    header: Mapping[str, Any] | None = None,
     step: Step = lambda name: None,
 ) -> Sitting:
     """Ask every turn of the instances (default: all) that has no answer yet; one row each.
+
+    header: becomes the run's run.json, once this process holds the run.
 
     A ModelError leaves its instance open and the rest goes on; one of `asking.stops` ends the run
     once the calls in flight are done. Raises: BusyError, FormatError, OSError.
     """
     todo = exam.instances() if instances is None else instances
     with writing(folder) as writer:
+        if header is not None:
+            folder.write_header(dict(header))
         desk = _Desk(exam, asking, folder.rows(), writer, step)
         queue = iter(todo)
         await _together([desk.work(queue) for _ in range(min(asking.at_once, len(todo)))])

@@ -70,11 +70,14 @@ async def take(
     if options.predictions:
         return await _from_file(exam, folder, options, options.predictions)
     who = _who(exam, registry, folder, options)
-    folder.write_header(header(exam, who, options.label))
+    begun = _begun(folder).get("started", now())
+    told = header(exam, who, options.label, started=begun)
     earlier = lend(lenders(runs, exam.task, folder)) if options.reuse else {}
     async with answering(exam, who, registry, runs, **options.gateway) as model:
         asking = Asking(model, who.address, earlier, stops=(BudgetError, RouteDown))
-        done = await sit(exam, folder, asking, instances=chosen(exam, options), step=step)
+        done = await sit(
+            exam, folder, asking, instances=chosen(exam, options), header=told, step=step
+        )
     (run,) = await score(exam, folder)
     taken = Taken(folder, run, done)
     return await _abstaining(exam, taken, runs, options) if options.abstain else taken
@@ -82,7 +85,7 @@ async def take(
 
 def _who(exam: Exam, registry: Path, folder: RunFolder, options: Options) -> Candidate:
     """Return the candidate; a run that began with log-probabilities goes on with them."""
-    begun = folder.header()["address"] if (folder.path / "run.json").exists() else {}
+    begun = _begun(folder).get("address", {})
     logprobs = LOGPROBS if options.abstain else begun.get("logprobs")
     who = candidate(exam, registry, options.model, logprobs=logprobs)
     if options.abstain and who.address.get("logprobs") is None:
@@ -91,6 +94,11 @@ def _who(exam: Exam, registry: Path, folder: RunFolder, options: Options) -> Can
             "it cannot abstain by entropy"
         )
     return who
+
+
+def _begun(folder: RunFolder) -> dict[str, Any]:
+    """Return the header of a run that was begun before; empty where it was not."""
+    return folder.header() if (folder.path / "run.json").exists() else {}
 
 
 async def _abstaining(exam: Exam, taken: Taken, runs: Path, options: Options) -> Taken:

@@ -127,7 +127,8 @@ def test_a_row_that_a_kill_left_half_written_is_asked_again(folder):
 
 def test_two_processes_never_write_one_run(folder):
     with writing(folder), pytest.raises(BusyError, match="another benchtoward process"):
-        sat(folder, Parrot())
+        sat(folder, Parrot(), header={"model": "another"})
+    assert folder.header()["model"] == "toy/parrot-1b"
 
 
 def test_a_full_disk_ends_the_run_with_its_own_error(folder):

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from agents.author import author
+from agents.batch import Group, batched
 from agents.fixer import fixer
 from agents.opening import MAX_TOKENS, Holder, Line
 from agents.reviewer import reviewer
@@ -35,6 +37,25 @@ def reviewers(
     )
 
 
+def in_batches(
+    held: Sequence[Reviewer],
+    groups: Mapping[int, Sequence[Group]],
+    line: Line,
+    briefing: Briefing,
+    limits: Limits,
+) -> tuple[Reviewer, ...]:
+    """Return the reviewers with their groups, by seat number: a group is judged in one request."""
+    return tuple(
+        replace(
+            seat,
+            ask=batched(seat.ask, _holder(seat.by, line, limits), briefing, groups[seat.number]),
+        )
+        if groups.get(seat.number)
+        else seat
+        for seat in held
+    )
+
+
 def fixers(
     seats: Sequence[roster.Seat], line: Line, briefing: Briefing, limits: Limits
 ) -> tuple[Fixer, ...]:
@@ -60,11 +81,15 @@ def _seats(
     made = []
     for number, seat in enumerate(seats, 1):
         if seat.model:
-            asked = of_model(Holder(seat.model, line, limits.get(seat.model, MAX_TOKENS)))
+            asked = of_model(_holder(seat.model, line, limits))
         else:
             asked = _in_thread(_rule(of_rule, seat.rule or ""), briefing)
         made.append(Seat(number, seat.name, asked))
     return tuple(made)
+
+
+def _holder(model: str, line: Line, limits: Limits) -> Holder:
+    return Holder(model, line, limits.get(model, MAX_TOKENS))
 
 
 def _rule(known: Mapping[str, Rule[Task, Reply]], name: str) -> Rule[Task, Reply]:

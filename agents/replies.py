@@ -1,6 +1,6 @@
 """Reading a model's JSON reply: the object out of the text, checked against its schema.
 
-Small on purpose: the part of JSON Schema that our own schemas use (object, string, boolean, enum,
+Small on purpose: the part of JSON Schema that our own schemas use (object, string, integer, boolean, enum,
 array, null, anyOf, maxLength, maxItems). A reply is a stranger's text: what does not fit is a
 ReplyError whose message the model can act on.
 """
@@ -74,6 +74,8 @@ def _check(value: Any, schema: Schema, where: str) -> None:
         _check_array(value, schema, where)
     elif schema["type"] == "string":
         _check_text(value, schema, where)
+    elif schema["type"] == "integer" and type(value) is not int:
+        raise ReplyError(f"{where} is {_shown(value)}; expected a whole number")
     elif schema["type"] == "boolean" and not isinstance(value, bool):
         raise ReplyError(f"{where} is {_shown(value)}; expected true or false")
     elif schema["type"] == "null" and value is not None:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from cli.making import Setting, bench, models_in, single_model, voted
 
 if TYPE_CHECKING:
+    from agents.seats import ReviewTask
     from cli.making import Bench
     from graphs.review import Context
     from graphs.workbook import Workbook
     from items.trials import Trial
 
+Pairs = list[tuple["Context", str]]
 RETEST = 0.05  # of items, judged twice by every model
 
 
@@ -45,9 +47,10 @@ async def reviewed(
     async with bench(where, f"text2sql {work.command}", models, budget) as b:
         context = panel_context(b, work)
         with ExitStack() as stack:
-            pairs = [(context, question.id) for question in b.book.questions]
+            pairs: Pairs = [(context, question.id) for question in b.book.questions]
             caught, trials = _trials(stack, b, context, work.catch)
             pairs += [(caught, trial.item.id) for trial in trials]
+            pairs = await _in_batches(b, context, pairs)
             pairs = [(c, id) for c, id in pairs if review.open_work(c, id, fixing=fixing)]
             Random(roster.id).shuffle(pairs)  # noqa: S311  trials among the items
             with progress(f"{work.command} {where.tier}", len(pairs), quiet=quiet) as step:
@@ -56,6 +59,46 @@ async def reviewed(
                 )
             b.book.write(*trial_events(caught.book, trials))
         return _standing(where, b.book, context)
+
+
+async def _in_batches(b: "Bench", context: "Context", pairs: Pairs) -> Pairs:
+    """Return the pairs with seats that judge as many items in a request as were voted."""
+    from agents.panel import in_batches
+    from graphs import batches, minutes
+
+    size, where = int(voted(b.setting, "review.batch") or 1), b.setting
+    if size < 2:
+        return pairs
+    tasks = [(c, task) for c, id in pairs if (task := await _first_look(c, id))]
+    groups = {}
+    for seat in context.reviewers:
+        waiting = {
+            task.item.sha256
+            for c, task in tasks
+            if any(
+                s.number == seat.number for s in minutes.unheard(c.book, c.reviewers, task.item.id)
+            )
+        }
+        own = [replace(task, seat=seat.number) for _, task in tasks]
+        name = f"{where.roster.id}/{seat.number}/{seat.by}"
+        path = where.runs / "batches" / f"{where.path.stem}.json"
+        if not seat.by.startswith("rule/"):
+            groups[seat.number] = batches.groups(path, own, waiting, seat=name, size=size)
+    seats = in_batches(context.reviewers, groups, b.gateway, b.briefing, b.limits)
+    return [(replace(c, reviewers=seats), id) for c, id in pairs]
+
+
+async def _first_look(context: "Context", id: str) -> "ReviewTask | None":
+    """Return the task that an item's first look will be; None where the gate stops it, or it is no first."""
+    from agents.seats import ReviewTask
+    from graphs.gate import findings, lines
+
+    book = context.book
+    item = book.item(id)
+    found = await findings(context.gate, item, context.ground, book)
+    if book.round(id) > 1 or lines(found, "problem"):
+        return None
+    return ReviewTask(item, 0, notes=tuple(lines(found, "warning", "note")))
 
 
 def _trials(

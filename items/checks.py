@@ -56,6 +56,7 @@ RULES: tuple[Rule, ...] = (  # the order they run in
     basics.tidy_texts,
     basics.complete,
     basics.runs,
+    basics.readable,
     basics.returns_rows,
     basics.clock,
     unanswerable.witness,

@@ -7,6 +7,7 @@ rules and, for rules that compare items, the others. Deleting the folder costs t
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache, lru_cache
 from importlib.metadata import version
@@ -39,10 +40,10 @@ class Memory:
         return self._known.get(key)
 
     def keep(self, key: str, found: list[Finding]) -> None:
-        """Keep what was found. Raises: BusyError, OSError."""
+        """Keep what was found; where nothing can be written, until the process ends."""
         self._known[key] = found
         line = canonical([key, [asdict(finding) for finding in found]])
-        with locked(self.path), self.path.open("a") as out:
+        with suppress(OSError), locked(self.path), self.path.open("a") as out:
             out.write(line + "\n")
 
 

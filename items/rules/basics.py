@@ -62,6 +62,19 @@ def runs(case: Case) -> Iterator[Found | str]:
             yield Found(f"took {case.result.elapsed_s:.1f} s; at most {TIME_S:.0f} s")
 
 
+@rule("warning", source="FACTS §1: sqlglot is lint, the engine decides what runs")
+def readable(case: Case) -> Iterator[Found | str]:
+    """The rules that read SQL can read the reference; else their silence says nothing."""
+    if case.rows is None:
+        return
+    yield "parsed, qualified, run again" if case.query else "not readable"
+    if case.query is None:
+        yield Found(
+            "sqlglot cannot read this reference, or reads it differently: the rules on ties, counts, NULLs, "
+            "dates and the like could not look at it; write it more plainly, or review it by hand"
+        )
+
+
 @rule("problem", source="S1-011, S1-017, S1-058; GoogleCloudPlatform/evalbench#326")
 def returns_rows(case: Case) -> Iterator[Found | str]:
     """1 to 1,000 rows that are not all zero or NULL, so that SELECT 0 scores 0."""

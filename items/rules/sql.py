@@ -7,6 +7,7 @@ a UNION. Rules ask two kinds of variants: the whole statement with one node exch
 and the rows that one part works on (`body`).
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -18,6 +19,7 @@ from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 DIALECT = "duckdb"
+logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read, rules tell, not stderr
 Node = TypeVar("Node", bound=exp.Expr)
 Origin = tuple[str, str]  # (table, column) of the database, lower case
 Tables = Mapping[str, Mapping[str, str]]

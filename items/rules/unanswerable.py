@@ -15,6 +15,9 @@ from items.rules.wording import alike
 TERM = "concept:"
 GENERIC = {"as", "concept", "id", "source", "occurrence", "exposure", "start", "end", "date", "datetime",
            "type", "name", "number", "string", "table"}  # fmt: skip
+COMMON = {"patient", "patients", "person", "people", "visit", "visits", "condition", "conditions", "drug",
+          "drugs", "measurement", "observation", "procedure", "period", "value", "values", "with", "from",
+          "days", "unit", "supply", "route", "relationship", "level"}  # fmt: skip
 NAMED_IN = (  # where a term would stand, if the database had it
     ("concept", "concept_name"),
     ("concept_synonym", "concept_synonym_name"),
@@ -59,6 +62,24 @@ def answer_elsewhere(case: Case) -> Iterator[Found | str]:
         )
     if not column:
         yield from _recorded_as_events(case, table)
+    named_so = [".".join(origin) for origin in _spoken_of(case) if origin[0] != table]
+    if named_so:
+        yield Found(
+            f"the question's words are names of columns that hold values: {', '.join(named_so[:6])}",
+            severity="note",
+        )
+
+
+def _spoken_of(case: Case) -> Iterator[tuple[str, str]]:
+    """Yield columns with values whose name is a telling word of the question."""
+    asked = {word for word in case.wording.words if len(word) > 3} - COMMON
+    for table, columns in case.facts.tables.items():
+        for name in columns:
+            told = set(name.split("_")) - GENERIC - COMMON
+            if any(alike(word, part) for word in asked for part in told if len(part) > 3):
+                known = case.facts.column((table, name))
+                if known is not None and known.distinct > 1:
+                    yield table, name
 
 
 def _untrue(case: Case, named: str) -> str | None:

@@ -1,6 +1,6 @@
 """The rule voter: it reads the figures of the evidence and says which of them decided.
 
-Figures it knows (cli/deciding.py builds them): `answerable`, `unanswerable` (hard items), `instances` (all
+Figures it knows (cli/evidence.py builds them): `answerable`, `unanswerable` (hard items), `instances` (all
 tiers), `candidates` {model: {"room": tokens left in its context beside the prompt, "tokens_per_s": ...}},
 `reference` {"strong": ..., "weak": ...} or null, `easy_ex` [lowest, highest].
 All three seats hold the same rule, so its vote is always 3 of 3; the record says `single_model`.

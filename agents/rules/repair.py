@@ -3,7 +3,6 @@
 import re
 from dataclasses import replace
 
-from agents.rules import authoring
 from agents.seats import Briefing, Fix, FixTask
 from items import templates
 from items.model import Item, tidy, untidy
@@ -37,12 +36,10 @@ def _another_draw(task: FixTask, briefing: Briefing) -> Item | None:
     if numbered is None or briefing.today is None:
         return None
     slot = templates.slot_for(int(numbered[1]) - 1, task.item.id)
-    draws = [
-        templates.write(slot, briefing.database, briefing.today, draw=draw)
-        for draw in (0, task.round)
-    ]
-    ours = authoring.BY.startswith("rule/template") and _same_template(draws[0], task.item)
-    return draws[1] if ours else None
+    first = templates.write(slot, briefing.database, briefing.today)
+    if not _same_template(first, task.item):
+        return None
+    return templates.write(slot, briefing.database, briefing.today, draw=task.round)
 
 
 def _same_template(first: Item | None, item: Item) -> bool:

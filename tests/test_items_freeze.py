@@ -99,6 +99,13 @@ def test_the_envelope_has_the_keys_of_the_registry():
     assert ", ".join(envelope(FROZEN)) == keys  # S1-001
 
 
+def test_a_spec_has_every_key_of_the_source():
+    """S1-129; `preview` stands in the envelope there."""
+    keys = "baselines check dataset decisions deviations instance_id items_note items_release kind license"
+    keys += " limitations metrics primary_metric protocol request slug split tiers title version visibility"
+    assert set(keys.split()) <= {f.name for f in fields(Spec)}
+
+
 def test_what_was_frozen_verifies(tmp_path):
     verify_pins(FROZEN, NOW, tmp_path)
 

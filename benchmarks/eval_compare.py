@@ -89,7 +89,8 @@ def at_full_size() -> None:
         torn = [list(row) for row in moved]
         torn[0][0], torn[1][0] = torn[1][0], torn[0][0]
         unequal = seconds(free, left, result(torn))
-        order = seconds(ordered, left, left)
+        turned = [row[1:] + row[:1] for row in rows]
+        order = seconds(ordered, left, result(turned))
         print(f"  {width:2} columns of {kind:9} {equal:6.3f} {unequal:6.3f} {order:6.3f}")
 
 

@@ -15,7 +15,6 @@ departures above.
 
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from math import isfinite, isnan
 from string import ascii_letters
 from typing import Any
 
@@ -33,12 +32,12 @@ def number_key(value: Any) -> Key:
 
     A key is a number, a text, or None for NULL; Python's == and hash hold between all of them.
     """
+    if isinstance(value, float):
+        return _float_key(value)
     if isinstance(value, str):
         return _text_key(value)
     if value is None or isinstance(value, int):
         return value
-    if isinstance(value, float):
-        return _float_key(value)
     if isinstance(value, Decimal):
         return _decimal_key(value)
     if isinstance(value, date):
@@ -55,9 +54,8 @@ def is_text(column: tuple[Any, ...]) -> bool:
 
 
 def _float_key(value: float) -> Key:
-    if isnan(value):
-        return NAN
-    return round(value, 3) if isfinite(value) else value
+    rounded = round(value, 3)  # infinity stays
+    return rounded if rounded == rounded else NAN
 
 
 def _decimal_key(value: Decimal) -> Key:

@@ -52,8 +52,10 @@ class _Book(dict[Any, int]):
         self.keys_seen: dict[Key, int] = {}
 
     def __missing__(self, value: Any) -> int:
-        key = value if self.exact else number_key(value)
-        code = self[value] = self.keys_seen.setdefault(key, len(self.keys_seen))
+        if self.exact:
+            code = self[value] = len(self)
+        else:
+            code = self[value] = self.keys_seen.setdefault(number_key(value), len(self.keys_seen))
         return code
 
     def codes(self, column: tuple[Any, ...]) -> Codes:

@@ -16,9 +16,10 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any
 
-from database.gate import Refusal, folded, unreadable
+from database.gate import unreadable
 from database.masking import masked
 from database.session import Failed
+from database.tree import Refusal, folded
 from database.words import words
 
 CURRENT_TIME = "2105-12-31 23:59:00"  # S3-010

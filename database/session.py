@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from database.gate import Parser, Refusal, statement
+from database.gate import Parser, statement
 from database.masking import masked
 from database.result import Reason
+from database.tree import Refusal
 
 if TYPE_CHECKING:
     import duckdb

@@ -4,7 +4,8 @@ import duckdb
 import pytest
 
 from database import functions
-from database.gate import admit, folded
+from database.gate import admit
+from database.tree import folded
 from database.words import words
 
 # Decided against. Internal ones (`__…`, `icu_…`, `collate_…`) are refused as a family.

@@ -17,7 +17,8 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from database.gate import Parser, Refusal, shapes, statement
+from database.gate import Parser, statement
+from database.tree import Refusal, shapes
 
 CASES = Path(__file__).parent / "cases"
 TOKEN = re.compile(r"'[^']*'|\w+|\s+|.", re.DOTALL)

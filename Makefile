@@ -4,10 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint soak record docs lock clean
+.PHONY: demo demo-task test lint soak record docs lock clean
 
 demo: $(READY)
 	$(BIN)/benchtoward demo
+
+# What the demo froze becomes the committed task (after a change of templates, prompts or schema text).
+demo-task: $(READY)
+	$(BIN)/benchtoward demo --fresh --until eval-text2sql
+	cp work/demo/registry/tasks/eunomia-text2sql@0.yaml registry/tasks/
+	cp work/demo/registry/drafts/eunomia-text2sql*.yaml registry/drafts/
+	cp work/demo/registry/records/eunomia-text2sql*.jsonl registry/records/
+	-cp -r work/demo/registry/evidence/. registry/evidence/
 
 test: lint
 	$(BIN)/pytest -n 2 --dist worksteal

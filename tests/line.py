@@ -70,7 +70,14 @@ def script(body: dict[str, Any]) -> str:
     if "option" in schema:
         reply = {"reason": "The figures say so.", "option": sorted(schema["option"]["enum"])[0]}
     elif "verdict" in schema:
-        reply = _verdict(body["model"], said)
+        reply = _judged(body["model"], _case_in(said[1]), said[1])
+    elif "answers" in schema:
+        reply = {"answers": [{"n": n, **_answer(case)} for n, case in _numbered(said[1])]}
+    elif "verdicts" in schema:
+        judged = [
+            {"n": n, **_judged(body["model"], case, said[1])} for n, case in _numbered(said[1])
+        ]
+        reply = {"verdicts": judged}
     elif "reading" in schema:
         reply = _answer(_case_in(said[1]))
     elif "check" in schema:
@@ -141,11 +148,15 @@ def _answer(case: dict[str, Any]) -> dict[str, Any]:
     return {"action": action, "sql": sql, "reading": "As it is written."}
 
 
-def _verdict(model: str, said: list[str]) -> dict[str, Any]:
-    case = _case_in(said[1])
-    plain = model != "b-2b" or case["id"] != _cases()[0]["id"] or MENDED in said[1]
+def _judged(model: str, case: dict[str, Any], shown: str) -> dict[str, Any]:
+    plain = model != "b-2b" or case["id"] != _cases()[0]["id"] or MENDED in shown
     issue = {"kind": "boundary", "sentence": "What counts is open.", "evidence": "ever"}
     return {"issues": [] if plain else [issue], "verdict": "approve" if plain else "revise"}
+
+
+def _numbered(text: str) -> list[tuple[int, dict[str, Any]]]:
+    parts = re.split(r"^## Question (\d+)$", text, flags=re.MULTILINE)[1:]
+    return [(int(n), _case_in(part)) for n, part in zip(parts[::2], parts[1::2], strict=True)]
 
 
 def _fix(case: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import sqlite3
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -11,13 +12,13 @@ from typer.testing import CliRunner
 from cli.main import app
 from items.questions import load_questions
 from items.records import approval, record_of
-from items.spec import load_spec, spec_path
+from items.spec import load_spec, save_spec, spec_path
 from registry.events import load
 from tests import line
 from tests.server import Server, in_background
 
 COMMANDS = (
-    "hard-generate --count 6",
+    "hard-generate --count 4",
     "check",
     "hard-review",
     "llm-fix",
@@ -32,8 +33,7 @@ FORKS.set_forkserver_preload(["tests.preload"])
 def site(tmp_path, eunomia):
     """A folder with a registry, the database and a server of scripted models."""
     line._written.clear()
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "eunomia.duckdb").symlink_to(eunomia)
+    (tmp_path / "data").symlink_to(eunomia.parent)  # with its copies and what the gate remembers
     with in_background(Server(line.script)) as server:
         line.registry(tmp_path, server.api_base)
         yield tmp_path, server
@@ -77,7 +77,7 @@ def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
         told(command, folder)
     path = folder / "registry" / "drafts" / "small-text2sql-hard-v0.yaml"
     file, events = load_questions(path), load(record_of(path))
-    assert len(file.kept) == 6
+    assert len(file.kept) == 4
     assert all(approval(events, item).approved for item in file.kept)
     assert [d.tally for d in file.decisions] == ["3 of 3", "3 of 3"]
     assert [event.kind for event in events][-1] == "freeze"
@@ -91,7 +91,7 @@ def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
     mended = next(event.item for event in events if event.kind == "fix")
     life = told(f"show {mended}", folder)
     assert life.index("draft by") < life.index("verdict by") < life.index("fix by")
-    assert "approved: 6" in told("status", folder)
+    assert "approved: 4" in told("status", folder)
     assert "is frozen since" in told("llm-decide --freeze --yes", folder)
 
 
@@ -128,7 +128,7 @@ def attempts(folder) -> dict[str, int]:
 
 def test_a_line_that_is_killed_anywhere_ends_in_the_same_hashes_and_asks_nothing_twice(site):
     folder, server = site
-    kills = {"hard-generate --count 6": 3, "hard-review": 20, "llm-fix": 2, "llm-decide": 2}
+    kills = {"hard-generate --count 4": 3, "hard-review": 10, "llm-fix": 2, "llm-decide": 2}
     for command in COMMANDS:
         if command in kills:
             killed_at(server, kills[command], folder, command)
@@ -139,6 +139,22 @@ def test_a_line_that_is_killed_anywhere_ends_in_the_same_hashes_and_asks_nothing
             told(command, folder)
     assert frozen(folder)
     kinds = [event.kind for event in load(record_of(next(folder.glob("registry/drafts/*hard*"))))]
-    assert (kinds.count("draft"), kinds.count("fix"), kinds.count("freeze")) == (6, 1, 1)
-    assert kinds.count("verdict") == 6 * 3 + 3
+    assert (kinds.count("draft"), kinds.count("fix"), kinds.count("freeze")) == (4, 1, 1)
+    assert kinds.count("verdict") == 4 * 3 + 3
     assert kinds.count("ballot") == 2 * 3
+
+
+def test_a_batched_review_that_is_killed_asks_for_no_group_twice(site):
+    folder, server = site
+    path = spec_path(folder / "registry", line.TASK)
+    save_spec(path, replace(load_spec(path), review={"batch": 3}))
+    told("hard-generate --count 4", folder)
+    before = len(server.bodies)
+    killed_at(server, 8, folder, "hard-review")
+    made = attempts(folder)
+    told("hard-review", folder)
+    assert {key: attempts(folder)[key] for key in made} == made
+    asked = [b for b in server.bodies[before:] if "## Question 1" in b["messages"][1]["content"]]
+    assert len(set(map(str, asked))) == 3 * 2 * 2  # seats, groups, passes
+    file = load_questions(next(folder.glob("registry/drafts/*hard*")))
+    assert [len(question.reviews) for question in file.questions] == [3] * 4

@@ -6,6 +6,7 @@ The source is attached read-only under the name `source`. The file appears whole
 It is a SQLite file when its name ends in `.sqlite`, else a DuckDB file.
 """
 
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable
@@ -35,7 +36,11 @@ def build(
     with locked(path, wait_s=600):
         if once and path.exists():
             return path
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".build-") as folder:
+        for left in path.parent.glob(f".{path.name}-*.building"):  # by a process that was killed
+            shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(
+            dir=path.parent, prefix=f".{path.name}-", suffix=".building"
+        ) as folder:
             beside = (Path(folder) / "new").with_suffix(path.suffix)
             try:
                 run_all(beside, statements, source)

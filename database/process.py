@@ -6,6 +6,7 @@ memory; both limits end in a kill, which nothing inside the process can put off.
 """
 
 import contextlib
+import fcntl
 import importlib.util
 import json
 import os
@@ -24,6 +25,7 @@ WATCH_S = 0.02  # how often a waiting thread looks at the worker
 START_S = 30.0
 ADDRESS_BYTES = 3 << 30
 RESIDENT_BYTES = 2_500 << 20
+PIPE_BYTES = 1 << 20
 LARGEST_ANSWER = 2 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +51,8 @@ class Worker:
     def __init__(self, setup: dict[str, Any]) -> None:
         """Start the process. Raises: QueryError (it cannot open the database), Died."""
         reader, theirs = os.pipe()
+        with contextlib.suppress(OSError, AttributeError):  # a large result in few turns
+            fcntl.fcntl(theirs, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self.reader = reader
         try:
             self.process = subprocess.Popen(

@@ -158,6 +158,14 @@ def test_a_broken_kept_fingerprint_is_computed_again(eunomia, tmp_path):
         assert database.fingerprint.sha256 == source.SHA256
 
 
+def test_what_a_killed_process_left_half_built_is_removed(tmp_path):
+    (tmp_path / ".x.duckdb-1.building").mkdir()
+    (tmp_path / ".x.duckdb-1.building" / "new.duckdb").write_text("half")
+    build(tmp_path / "x.duckdb", ["CREATE TABLE t (a INT)"])
+    assert [path.name for path in tmp_path.glob("*.duckdb*")] == ["x.duckdb"]
+    assert not list(tmp_path.glob(".*.building"))
+
+
 def test_a_statement_that_does_not_build_leaves_no_file(tmp_path):
     with pytest.raises(QueryError, match=r"x\.duckdb: Parser Error: (.|\n)*in: CREATE nonsense"):
         build(tmp_path / "x.duckdb", ["CREATE TABLE t (a INT)", "CREATE nonsense"])

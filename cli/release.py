@@ -9,6 +9,7 @@ from cli.options import DATA, REGISTRY, DataOption, JsonOption, RegistryOption, 
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
+    from items.questions import QuestionFile
     from items.spec import Spec
     from items.verify import Finding, Frozen
     from registry.events import Event
@@ -68,6 +69,7 @@ def khdp_package(
 ) -> None:
     """Build the items of a frozen task as a dataset: data/khdp/<slug>-<version> (S1-121).
 
+    Where the task's database is at hand, recipes of the items' neighbour databases come with them.
     Example: benchtoward text2sql khdp-package --task eunomia-text2sql
     """
     from items.package import build_package
@@ -75,7 +77,9 @@ def khdp_package(
 
     spec = _spec(registry, _task(registry, task))
     files = {name: load_questions(registry / tier.file) for name, tier in spec.tiers.items()}
-    folder = build_package(spec, files, data / "khdp" / f"{spec.slug}-{version}", version)
+    recipes = _recipes(spec, files, data, quiet=json)
+    target = data / "khdp" / f"{spec.slug}-{version}"
+    folder = build_package(spec, files, target, version, recipes)
     written = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     _print(
         {"folder": str(folder), "files": written},
@@ -141,6 +145,23 @@ def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
     )
     print(f"  spec {frozen.spec.sha256}; database {'read' if database.exists() else 'not at hand'}")
     return bool(broken)
+
+
+def _recipes(spec: "Spec", files: "dict[str, QuestionFile]", data: Path, *, quiet: bool) -> Any:
+    """Return the recipes of all tiers, or None without the database that the task was frozen on."""
+    from cli.progress import progress
+    from database.engine import open_database
+    from items.package import recipes_of
+
+    path = data / f"{spec.dataset}.duckdb"
+    if not path.exists():
+        return None
+    with open_database(path) as database:
+        if spec.pins is None or database.fingerprint.sha256 != spec.pins.database:
+            return None
+        count = sum(len(file.kept) for file in files.values())
+        with progress("neighbour", count, quiet=quiet) as step:
+            return {tier: recipes_of(file, database, step) for tier, file in files.items()}
 
 
 def _worst_first(found: "list[Finding]") -> list[str]:

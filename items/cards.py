@@ -128,7 +128,10 @@ The hash of a tier is the sha256 of the canonical JSON (sorted keys, no spaces, 
 ## Licence
 {spec.license}
 
-No row of the database and none of its concept table is part of this package.
+No row of the database and none of its concept table is part of this package. A file in `neighbours/`, where
+there is one, holds recipes: small databases that BenchToward makes where the task's own database is at hand,
+on which a right answer that was luck gives itself away (`eval-text2sql --neighbours`). A recipe names the
+fingerprint of the database it belongs to.
 
 ## Canary
 Please keep this text out of training data. BENCHTOWARD CANARY {spec.pins.canary}

@@ -3,6 +3,7 @@
     <slug>-<version>/
       README.md               the dataset card, with licence, limitations and canary from the spec
       data/hard.jsonl, .parquet    one item a line: the fields that the tier's hash covers, and the witness
+      neighbours/hard.jsonl   recipes of the items' neighbour databases (items/neighbour.py), where made
       croissant.json          Croissant 1.0 metadata (validated by mlcroissant in a test)
       CITATION.cff  ERRATA.md  SHA256SUMS
       FORM.md                 the text for the archive's form, with the steps of a submission
@@ -14,28 +15,39 @@ of a concept table is in it (S1-075): questions and references may name concepts
 import hashlib
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
+from database.engine import Database
 from items import cards
 from items.model import Item, tier_sha256
+from items.neighbour import Recipe, recipe_of, sealed
 from items.questions import QuestionFile
+from items.rules.facts import Facts
+from items.rules.sql import read_query
 from items.spec import Spec, spec_path
 from registry import files
 from registry.canonical import canonical, json_lines
 from registry.reader import FormatError
 
+Step = Callable[[str], None]
 COLUMNS = tuple(f.name for f in fields(Item))
 
 
 def build_package(
-    spec: Spec, tiers: Mapping[str, QuestionFile], folder: Path, version: str
+    spec: Spec,
+    tiers: Mapping[str, QuestionFile],
+    folder: Path,
+    version: str,
+    recipes: Mapping[str, Sequence[Recipe]] | None = None,
 ) -> Path:
     """Write the package of a frozen task and return its folder.
 
-    tiers: the question files by tier; their kept items must be the pinned ones.
+    tiers:   the question files by tier; their kept items must be the pinned ones.
+    recipes: by tier, sealed on the task's own database; a recipe holds constants of the reference, the
+             database's fingerprint and the hash of its rows, never a row.
     Raises: FormatError (a draft, or items that are not the pinned ones), OSError.
     """
     path = spec_path(Path("registry"), spec.task)
@@ -48,6 +60,9 @@ def build_package(
                 path, None, f"the {tier} items are not the pinned ones; `verify` says which"
             )
         written |= _tables(tier, file)
+    for tier, made in (recipes or {}).items():
+        lines = "".join(canonical(recipe.as_json()) + "\n" for recipe in made)
+        written[f"neighbours/{tier}.jsonl"] = lines.encode()
     written |= {name: text.encode() for name, text in cards.texts(spec, tiers, version).items()}
     written["croissant.json"] = _croissant(spec, tiers, version, written)
     sums = [f"{_sha256(data)}  {name}\n" for name, data in sorted(written.items())]
@@ -55,6 +70,22 @@ def build_package(
     for name, data in written.items():
         files.replace(folder / name, data)
     return folder
+
+
+def recipes_of(
+    file: QuestionFile, database: Database, step: Step = lambda id: None
+) -> list[Recipe]:
+    """Return the sealed recipes of a tier's answerable items. Raises: QueryError.
+
+    A reference that sqlglot cannot read has none.
+    """
+    facts, found = Facts(database), []
+    for item in file.kept:
+        query = read_query(item.reference_sql, facts.tables)
+        if query is not None:
+            found.append(sealed(recipe_of(item, query, facts), facts))
+        step(item.id)
+    return found
 
 
 def package_items(folder: Path) -> dict[str, tuple[Item, ...]]:

@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from database.engine import open_database
 from items.model import HASHED, tier_sha256
-from items.package import COLUMNS, build_package, package_items
+from items.neighbour import rebuilt
+from items.package import COLUMNS, build_package, package_items, recipes_of
 from items.questions import Question, QuestionFile, load_questions
+from items.rules.facts import Facts
 from items.spec import load_spec, spec_path
 from registry.canonical import sha256_json
 from registry.reader import FormatError
@@ -96,6 +99,19 @@ def test_nothing_of_the_machine_the_keys_or_the_concept_table_is_in_it(package):
         if path.is_file():
             assert not leak.search(path.read_bytes()), path.name
             assert str(package.parent).encode() not in path.read_bytes()
+
+
+def test_recipes_come_without_rows_and_give_the_same_rows_again(eunomia, tmp_path):
+    """Issue 6: a package keeps recipe, seed, builder and fingerprint, never the neighbour's rows."""
+    with open_database(eunomia) as database:
+        recipes = {"hard": recipes_of(FILE, database)}
+        build_package(FROZEN, {"hard": FILE}, tmp_path, "1.0.0", recipes)
+        (line,) = (tmp_path / "neighbours/hard.jsonl").read_text().splitlines()
+        told = json.loads(line)
+        assert (told["item"], told["source"]) == (ITEM.id, database.fingerprint.sha256)
+        assert len(line) < 2_000
+        assert rebuilt(recipes["hard"][0], Facts(database))
+    assert package_items(tmp_path)["hard"] == (ITEM,)
 
 
 def test_a_draft_and_other_items_are_not_packaged(tmp_path):

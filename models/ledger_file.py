@@ -208,23 +208,33 @@ class Writer:
             return
         try:
             results = self._commit([change for change, _ in group])
-        except LedgerError as error:
-            for _, done in group:
-                if not done.done():
-                    done.set_exception(error)
+        except Exception as error:  # goes to whoever asked for the change, whatever it is
+            self._apart(group, error)
             return
         for (_, done), result in zip(group, results, strict=True):
             if not done.done():
                 done.set_result(result)
+
+    def _apart(self, group: list[tuple[Write, asyncio.Future[Any]]], error: Exception) -> None:
+        """Give the error to its change: the others of a group are committed one by one."""
+        if len(group) == 1:
+            if not group[0][1].done():
+                group[0][1].set_exception(error)
+            return
+        for one in group:
+            self._waiting = [one]
+            self.flush()
 
     def _commit(self, changes: list[Write]) -> list[Any]:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             results = [change(self._connection) for change in changes]
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+            if not isinstance(error, sqlite3.Error):
+                raise
             raise LedgerError(
                 f"{self._path}: {error}; nothing of this was kept: is the disk full, or is another "
                 "process holding the ledger?"

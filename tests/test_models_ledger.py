@@ -151,6 +151,30 @@ def test_a_full_disk_is_a_clear_sentence_and_spoils_nothing(tmp_path, ledger):
     assert ledger.find(REQUEST.key) == ANSWER
 
 
+def test_a_change_that_breaks_fails_alone_and_the_others_of_its_group_are_kept(ledger):
+    async def all_of_it():
+        claims = await asyncio.gather(*(ledger.claim(draw(n)) for n in range(3)))
+        answers = [Answer("x", key=draw(n).key) for n in (0, 1)]
+        broken = Answer("half a character: \ud83d", key=draw(2).key)
+        return await asyncio.gather(
+            *(
+                ledger.keep(c, a)
+                for c, a in zip(claims, [answers[0], broken, answers[1]], strict=True)
+            ),
+            return_exceptions=True,
+        )
+
+    assert [type(done).__name__ for done in asyncio.run(all_of_it())] == [
+        "NoneType",
+        "UnicodeEncodeError",
+        "NoneType",
+    ]
+
+
+def draw(number):
+    return Request("a/b", (Message("user", "x"),), 9, draw=number)
+
+
 def test_what_is_no_ledger_is_refused(tmp_path):
     path = tmp_path / "ledger.sqlite"
     path.write_text("this is a text file, and longer than a header would be " * 20)

@@ -33,6 +33,10 @@ ExplainOption = Annotated[
 FixOption = Annotated[
     bool, typer.Option("--fix", help="Mend texts that are not NFC or end in white space.")
 ]
+RecipesOption = Annotated[
+    bool,
+    typer.Option("--recipes", help="Also write the recipes of the task's neighbour databases."),
+]
 
 
 def check(
@@ -40,6 +44,7 @@ def check(
     task: TaskOption = None,
     explain: ExplainOption = None,
     fix: FixOption = False,
+    recipes: RecipesOption = False,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
     data: DataOption = DATA,
@@ -63,6 +68,8 @@ def check(
             _explain(explain, files, database, json=json)
             return
         checked = _check_all(files, database, quiet=json)
+        if recipes:
+            _write_recipes(registry, task, files, database, quiet=json)
     _show(_by_file(files, checked), json=json)
     if any(one.problems for one in checked):
         raise typer.Exit(1)
@@ -188,6 +195,27 @@ def _explain(id: str, files: "dict[Path, QuestionFile]", database: Any, *, json:
             print(f"      looked at {line}")
         for finding in one.findings:
             print("   -> " + _line(item.id, finding).partition(": ")[2])
+
+
+def _write_recipes(
+    registry: Path,
+    task: str | None,
+    files: "dict[Path, QuestionFile]",
+    database: Any,
+    *,
+    quiet: bool,
+) -> None:
+    """Write how the task's neighbour databases are made: recipes and hashes, never rows."""
+    from eval.spec import find_task
+    from items.recipes import recipes_of, recipes_path, save_recipes
+    from items.rules.facts import facts_of
+
+    path = recipes_path(registry, find_task(registry, task))
+    items = [item for file in files.values() for item in file.kept]
+    made = recipes_of(items, facts_of(database))
+    save_recipes(path, made)
+    if not quiet:
+        print(f"{path}: {len(made)} recipes of neighbour databases")
 
 
 def _mend(path: Path) -> None:

@@ -133,7 +133,7 @@ def eval_text2sql(
             print(reason)
         with progress("answering", len(chosen(exam, options)), quiet=json) as step:
             taken = run(take(exam, registry, runs, options, step))
-        lucky = run(look_for_luck(exam, taken, quiet=json)) if neighbours else None
+        lucky = run(look_for_luck(exam, taken, registry, quiet=json)) if neighbours else None
         show_taken(exam, taken, options.label, lucky, json=json)
     raise typer.Exit(exit_code(taken))
 

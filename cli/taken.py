@@ -1,5 +1,6 @@
 """What `eval-text2sql` prints: what it would ask, what it did, what is still open."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,13 +14,17 @@ if TYPE_CHECKING:
     from models.batches import Batch
 
 
-async def look_for_luck(exam: "Text2Sql", taken: "Taken", *, quiet: bool) -> "Neighbours":
+async def look_for_luck(
+    exam: "Text2Sql", taken: "Taken", registry: Path, *, quiet: bool
+) -> "Neighbours":
     """Run a run's right answers on neighbour databases and keep what was found beside it."""
     from cli.progress import progress
     from eval.neighbours import on_neighbours, right_by_item, save
+    from items.recipes import load_recipes, recipes_path
 
     with progress("neighbour of", len(right_by_item(exam, taken.run)), quiet=quiet) as step:
-        found = await on_neighbours(exam, taken.run, step)
+        recipes = load_recipes(recipes_path(registry, exam.task))
+        found = await on_neighbours(exam, taken.run, step, recipes)
     save(taken.folder.path / "neighbours.jsonl", found)
     return found
 

@@ -22,7 +22,8 @@ from eval.score import Run
 from eval.statistics import Figure, figures
 from eval.text2sql import Text2Sql
 from items.model import Item
-from items.neighbour import made_of, recipe_of, rows_sha256, statements_of
+from items.neighbour import made_of, rebuilt, recipe_of, rows_sha256, statements_of
+from items.recipes import Recipes
 from items.rules.facts import Facts
 from items.rules.sql import read_query
 from registry.canonical import canonical
@@ -58,12 +59,19 @@ class Neighbours:
 
 
 async def on_neighbours(
-    exam: Text2Sql, run: Run, step: Callable[[str], None] = lambda name: None
+    exam: Text2Sql,
+    run: Run,
+    step: Callable[[str], None] = lambda name: None,
+    recipes: Recipes | None = None,
 ) -> Neighbours:
-    """Return how a run's right answers fare on the neighbours. Raises: QueryError, OSError."""
+    """Return how a run's right answers fare on the neighbours.
+
+    recipes: the task's kept recipes (items/recipes.py); None: they are made anew.
+    Raises: QueryError (other rows or another database than a recipe says), FormatError, OSError.
+    """
     facts, found = Facts(exam.database), []
     for item, rows in right_by_item(exam, run):
-        found += await _of_item(exam, item, rows, facts)
+        found += await _of_item(exam, item, rows, facts, recipes)
         step(item.id)
     lucky = {answer.instance for answer in found if answer.verdict == "luck"}
     without = [
@@ -97,17 +105,17 @@ def save(path: Path, found: Neighbours) -> None:
 
 
 async def _of_item(
-    exam: Text2Sql, item: Item, rows: Sequence[Scored], facts: Facts
+    exam: Text2Sql, item: Item, rows: Sequence[Scored], facts: Facts, recipes: Recipes | None
 ) -> list[OnNeighbour]:
     reads = {row.instance.id: _tables(str(row.facts["sql"]), facts) for row in rows}
     query = read_query(item.reference_sql, facts.tables)
     if query is None:
         return [_not_told(row, "the reference cannot be read") for row in rows]
-    recipe = recipe_of(item, query, facts)
+    recipe = recipes.of(item) if recipes else recipe_of(item, query, facts)
     extra = {
         table for tables in reads.values() for table in tables or () if table in VOCABULARY
     } - set(recipe.tables)
-    made = made_of(recipe, facts)
+    made = rebuilt(recipe, facts) if recipes else made_of(recipe, facts)
     copies = [f"CREATE TABLE {name(t)} AS FROM source.{name(t)}" for t in sorted(extra)]
     rows_hash = rows_sha256(made)
     with tempfile.TemporaryDirectory(prefix="neighbour-") as folder:

@@ -16,7 +16,7 @@ from pathlib import Path
 from database.engine import Database
 from items.model import Item
 from items.rules.base import Finding, Ground
-from registry.canonical import canonical, sha256_json, sha256_text
+from registry.canonical import canonical, json_lines, sha256_json, sha256_text
 from registry.files import locked
 
 CODE = ("rules/*.py", "mutants.py", "neighbour*.py")
@@ -28,7 +28,7 @@ class Memory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._known: dict[str, list[Finding]] = {}
-        for line in path.read_text().splitlines() if path.exists() else ():
+        for line in json_lines(path.read_text(encoding="utf-8")) if path.exists() else ():
             try:
                 key, found = json.loads(line)
                 self._known[key] = [Finding(**finding) for finding in found]
@@ -43,7 +43,7 @@ class Memory:
         """Keep what was found; where nothing can be written, until the process ends."""
         self._known[key] = found
         line = canonical([key, [asdict(finding) for finding in found]])
-        with suppress(OSError), locked(self.path), self.path.open("a") as out:
+        with suppress(OSError), locked(self.path), self.path.open("a", encoding="utf-8") as out:
             out.write(line + "\n")
 
 

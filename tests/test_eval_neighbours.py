@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
-from database.engine import open_database
+from database.engine import QueryError, open_database
 from eval.neighbours import on_neighbours, save
 from eval.spec import open_task
 from eval.take import Options, take
 from eval.text2sql import Text2Sql
+from items.recipes import Recipes, recipes_of
+from items.rules.facts import Facts
 from tests import small
 
 LUCKY = (
@@ -26,7 +29,8 @@ ANSWERS = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def sat(tmp_path_factory):
+    """The exam with a run whose every answer is right, its database open."""
     folder = tmp_path_factory.mktemp("neighbours")
     registry, data = small.make(folder)
     small.freeze(registry, data)
@@ -38,7 +42,31 @@ def found(tmp_path_factory):
         exam = Text2Sql(open_task(registry, small.TASK, database))
         run = asyncio.run(take(exam, registry, folder, Options("x/a-1b", predictions=file))).run
         assert {row.outcome for row in run.scored} == {"right", "abstained"}
-        yield asyncio.run(on_neighbours(exam, run))
+        yield exam, run
+
+
+@pytest.fixture(scope="module")
+def found(sat):
+    return asyncio.run(on_neighbours(*sat))
+
+
+@pytest.fixture(scope="module")
+def recipes(sat, tmp_path_factory):
+    exam, _ = sat
+    items = {asked.item.id: asked.item for asked in exam.asked.values()}
+    made = recipes_of(items.values(), Facts(exam.database))
+    path = tmp_path_factory.mktemp("recipes") / "kept.jsonl"
+    return Recipes(path, {recipe.item: recipe for recipe in made})
+
+
+def test_kept_recipes_give_the_same_neighbours(sat, found, recipes):
+    assert asyncio.run(on_neighbours(*sat, recipes=recipes)) == found
+
+
+def test_recipes_of_another_database_are_refused(sat, recipes):
+    other = {id: replace(one, source="0" * 64) for id, one in recipes.by_item.items()}
+    with pytest.raises(QueryError, match="stands on database"):
+        asyncio.run(on_neighbours(*sat, recipes=Recipes(recipes.path, other)))
 
 
 def verdicts(found):

@@ -10,7 +10,7 @@ from database.scratch import scratch
 from items.checks import Ground
 from items.mutants import mutants
 from items.neighbour import made_of, rebuilt, recipe_of, rows_sha256, sealed, statements_of
-from items.recipes import load_recipes, recipe_for, recipes_of, save_recipes
+from items.recipes import load_recipes, recipes_of, recipes_path, save_recipes
 from items.rules.base import Case
 from items.rules.facts import Facts, facts_of
 from items.rules.mutation import mutation_score
@@ -194,12 +194,17 @@ def test_recipes_are_kept_without_rows_and_read_back(facts, tmp_path):
     asked = [question("rt3"), question("ua1")]
     save_recipes(path, recipes_of(asked, facts))
     kept = load_recipes(path)
-    assert set(kept) == {"rt3"}
-    assert recipe_for(asked[0], kept, path) == sealed(recipe(asked[0], facts), facts)
+    assert kept is not None
+    assert set(kept.by_item) == {"rt3"}
+    assert kept.of(asked[0]) == sealed(recipe(asked[0], facts), facts)
     with pytest.raises(FormatError, match="a recipe for"):
-        recipe_for(replace(asked[0], question_en="Changed?"), kept, path)
+        kept.of(replace(asked[0], question_en="Changed?"))
     with pytest.raises(FormatError, match="no recipe"):
-        recipe_for(asked[1], kept, path)
+        kept.of(asked[1])
+
+
+def test_a_task_without_kept_recipes_has_none(tmp_path):
+    assert load_recipes(recipes_path(tmp_path, "demo@0")) is None
 
 
 def test_a_broken_recipe_names_its_line(tmp_path):

@@ -145,7 +145,10 @@ class Database(AbstractContextManager["Database"]):
         self, work: Callable[[Callable[[], bool]], Result | Failure]
     ) -> Result | Failure:
         stop = threading.Event()
-        future = self._threads.submit(work, stop.is_set)
+        try:
+            future = self._threads.submit(work, stop.is_set)
+        except RuntimeError:
+            raise QueryError(f"{self.path}: the database is closed") from None
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:

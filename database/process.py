@@ -24,7 +24,7 @@ from database.frames import HEAD, write_frame
 WATCH_S = 0.02  # how often a waiting thread looks at the worker
 START_S = 30.0
 ADDRESS_BYTES = 3 << 30
-RESIDENT_BYTES = 2_500 << 20
+RESIDENT_BYTES = 2_500_000_000
 PIPE_BYTES = 1 << 20
 LARGEST_ANSWER = 2 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -31,7 +31,7 @@ from registry.reader import FormatError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphs.decision import Context
+    from graphs.decision import Context, Evidence
     from items.decisions import Decision
     from items.questions import Decided
 
@@ -85,6 +85,7 @@ def llm_decide(
     """
     import asyncio
 
+    from cli.evidence import current_evidence
     from cli.freezing import freeze_task
 
     where = setting(registry, runs, data, task, "hard", roster)
@@ -94,7 +95,8 @@ def llm_decide(
     unfrozen(where)
     answers = _answers(owner or [], by, reason)
     vote = Voting(freeze, answers, again, stability)
-    asked, open_ = asyncio.run(_decide(where, vote, budget, quiet=json))
+    shown = current_evidence(where)
+    asked, open_ = asyncio.run(_decide(where, shown, vote, budget, quiet=json))
     _say_decisions(where, asked, json=json)
     if open_:
         print(
@@ -123,11 +125,11 @@ def evidence(
 
 
 async def _decide(
-    where: Setting, vote: Voting, budget: float | None, *, quiet: bool
+    where: Setting, shown: "Evidence", vote: Voting, budget: float | None, *, quiet: bool
 ) -> tuple[list[str], list[str]]:
     """Ask what is open; returns what was asked, and what nobody has decided yet."""
     from agents.panel import voters
-    from cli.evidence import current_evidence, stale
+    from cli.evidence import stale
     from cli.progress import progress
     from graphs import decision, pipeline
     from items.decisions import load_decisions
@@ -137,7 +139,6 @@ async def _decide(
     _known(where, asked, vote.answers)
     seats = where.roster.voters
     async with bench(where, "text2sql llm-decide", models_in(seats), budget) as b:
-        shown = current_evidence(where)
         held = voters(seats, b.gateway, b.briefing, b.limits)
         context = decision.Context(b.book, held, asked, shown, single_model(seats))
         settled = {d.id: d for d in decided_in(b.book.events) if d.option is not None}

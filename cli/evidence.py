@@ -1,4 +1,4 @@
-"""The evidence that voters see: registry/evidence/<task>/<date>-evidence.yaml, dated, known by its sha256.
+"""The evidence that voters see: registry/evidence/<task>/<date>-<n>-evidence.yaml, known by its sha256.
 
 task: eunomia-text2sql@0
 date: 2026-11-30
@@ -17,6 +17,7 @@ import yaml
 from cli.making import Setting, opened_database
 from registry.reader import FormatError
 
+NAMES = "*-evidence.yaml"
 EMBEDDED_TOKENS_PER_S = 83  # SmolLM2-135M on two cores, the lower of 83-90 measured
 
 if TYPE_CHECKING:
@@ -30,26 +31,36 @@ def current_evidence(where: Setting) -> "Evidence":
     from graphs.decision import Evidence
     from registry.canonical import sha256_text
 
-    found = sorted(folder_of(where).glob("*.yaml"))
-    path = found[-1] if found else write_evidence(where)
+    path = _newest(where) or write_evidence(where)
     text = path.read_text(encoding="utf-8")
     name = str(path.relative_to(where.registry))
     return Evidence(name, text, sha256_text(text), _figures(path, text))
 
 
 def write_evidence(where: Setting) -> Path:
-    """Write today's evidence file and return its path; one that is there already stays as it is."""
+    """Write an evidence file of today and return its path; where nothing changed, the newest one's.
+
+    A file that voters may have seen is never written over: a second one of a day is numbered.
+    """
     from registry.files import replace
 
-    path = folder_of(where) / f"{date.today().isoformat()}-evidence.yaml"
-    if not path.exists():
-        told = {
-            "task": where.task.task,
-            "date": date.today().isoformat(),
-            "figures": figures(where),
-        }
-        replace(path, yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=110))
+    known = figures(where)
+    newest = _newest(where)
+    if newest and _figures(newest, newest.read_text(encoding="utf-8")) == known:
+        return newest
+    today = date.today().isoformat()
+    number = sum(path.name.startswith(today) for path in folder_of(where).glob(NAMES)) + 1
+    path = folder_of(where) / f"{today}-{number}-evidence.yaml"
+    told = {"task": where.task.task, "date": today, "figures": known}
+    replace(path, yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=110))
     return path
+
+
+def _newest(where: Setting) -> Path | None:
+    found = sorted(
+        folder_of(where).glob(NAMES), key=lambda path: (path.name[:10], len(path.name), path)
+    )
+    return found[-1] if found else None
 
 
 def stale(where: Setting, decided: "Decided") -> bool:
@@ -76,6 +87,7 @@ def figures(where: Setting) -> dict[str, Any]:
     """
     from dataclasses import asdict
 
+    from cli.run_figures import best_constant, run_figures
     from eval.candidates import longest_prompt
     from eval.exam import EXAMS
     from eval.spec import open_task
@@ -83,8 +95,13 @@ def figures(where: Setting) -> dict[str, Any]:
 
     task, roster = where.task, where.roster
     with opened_database(where) as database:
-        exam = EXAMS[task.kind](open_task(where.registry, task.task, database, dry_run=True))
+        opened = open_task(where.registry, task.task, database, dry_run=True)
+        exam = EXAMS[task.kind](opened)
         prompt = longest_prompt(exam)
+        runs = run_figures(exam, where.runs)
+        constant = (
+            best_constant(opened.tiers["hard"].items, database) if "hard" in opened.tiers else None
+        )
     cards = load_models(where.registry)
     hard = _of_tier(where, "hard")
     return {
@@ -95,6 +112,8 @@ def figures(where: Setting) -> dict[str, Any]:
         "candidates": {id: _candidate(cards[id], prompt) for id in roster.exam},
         "reference": roster.reference and asdict(roster.reference),
         "tiers": {name: _of_tier(where, name) for name in task.tiers},
+        "best_constant_query": constant,
+        **runs,
     }
 
 

@@ -8,6 +8,7 @@ its own name, and says which threshold it rests on.
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import log
 from typing import Any
 
 from eval.exam import Exam, Prediction
@@ -76,4 +77,6 @@ def _entropies(sheet: Sheet) -> tuple[float, ...]:
 
 def _header(asked: dict[str, Any], threshold: Threshold, rule: Rule) -> dict[str, Any]:
     told = {**asdict(threshold), "tier": rule.fit_on, "from": asked["model"]}
+    if alternatives := asked["address"].get("logprobs"):
+        told["ceiling"] = log(alternatives)  # a bound from k tokens cannot be higher
     return {**asked, "model": asked["model"] + SUFFIX, "abstain_by": told, "when": now()}

@@ -13,7 +13,8 @@ Entropies are natural-log, over the whole vocabulary upstream. A route returns t
 only, and those *bound* the entropy: `entropy_bounds`. The entropies of this project (`Answer`) are over
 the k alone, renormalised: a lower bound, since the k likeliest, renormalised, majorise the whole. It
 never exceeds log k and is tight where they hold nearly all probability; a query that it abstains on would
-be abstained on by the entropy itself at the same threshold.
+be abstained on by the entropy itself at the same threshold. A small model asked for 5 alternatives came
+near log 5 in every reply: ask for as many as the route gives.
 Source: EHRSQL abstain_with_entropy.py and its notebook; Malinin and Gales 2021 (entropy of a token).
 """
 

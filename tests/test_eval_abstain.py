@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from math import log
 
 import pytest
 
@@ -76,6 +77,7 @@ def test_a_query_above_the_threshold_becomes_an_abstention_where_that_is_offered
         "easy/e2-en": "wrong_result",
     }
     assert made.header()["abstain_by"]["tier"] == "easy"
+    assert made.header()["abstain_by"]["ceiling"] == pytest.approx(log(5))
     assert made.header()["model"] == f"{MODEL}+entropy"
     (run,) = asyncio.run(score(exam, made))
     assert "abstains above entropy 1.05" in asyncio.run(report(exam, made, run))

@@ -172,12 +172,12 @@ def take_in(path: Path, by: str = "hand") -> QuestionFile:
 
 def hand_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Event]:
     """Return the events that say what a person changed in a file that shows `file.rendered_to`."""
-    shown = contents(events[: file.rendered_to])
+    shown, present = contents(events[: file.rendered_to]), contents(events)
     now = {question.id: question for question in file.questions}
     found: list[Event] = []
     for question in now.values():
-        found += _hand_edit(shown.get(question.id), question, by)
-    for id in shown.keys() - now.keys():
+        found += _hand_edit(shown.get(question.id), present.get(question.id), question, by)
+    for id in sorted(shown.keys() - now.keys()):
         if shown[id].status != "dropped":
             found.append(_drop(shown[id], by, "removed from the file by hand"))
     return found + _settings_edits(file, events, by)
@@ -197,12 +197,20 @@ def _settings_edits(file: QuestionFile, events: Sequence[Event], by: str) -> lis
     return [Event("edit", by, {"settings": now}), *waived]
 
 
-def _hand_edit(shown: Question | None, now: Question, by: str) -> list[Event]:
-    if shown is None:
+def _hand_edit(
+    shown: Question | None, present: Question | None, now: Question, by: str
+) -> list[Event]:
+    """Return what a person did to one entry: `shown` is what the file showed, `present` the record's.
+
+    Only the fields that the person changed change: the record may be ahead of the file.
+    """
+    shown = shown or present
+    if shown is None or present is None:
         found = [content_event("draft", now.item, now.author, author=now.author)]
     elif shown.item != now.item or (shown.status, now.status) == ("dropped", "draft"):
         names = [f.name for f in fields(Item) if getattr(shown, f.name) != getattr(now, f.name)]
-        found = [content_event("edit", now.item, by, fields=names or ["status"])]
+        item = replace(present.item, **{name: getattr(now, name) for name in names})
+        found = [content_event("edit", item, by, fields=names or ["status"])]
     else:
         found = []
     if now.status == "dropped" and (shown is None or shown.status != "dropped" or found):

@@ -196,6 +196,15 @@ def test_a_record_ahead_of_the_file_is_no_hand_edit(path):
     assert len(load(record_of(path))) == 2
 
 
+def test_a_hand_edit_of_a_file_that_lags_behind_keeps_what_the_record_knows(path):
+    take_in(path)
+    stale = path.read_text()
+    write(path, [content_event("fix", replace(ITEM, difficulty="hard"), "model-1", reason="so")])
+    path.write_text(stale.replace("How many patients", "How many people"))
+    (item,) = take_in(path, by="Kim").kept
+    assert (item.difficulty, item.question_en) == ("hard", "How many people are there?")
+
+
 def test_a_new_waiver_is_recorded_with_its_reason_and_name(path):
     text = path.read_text().replace(
         "questions:",

@@ -11,44 +11,28 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from models.batches import under_way
 from models.budget import Budget, Receipt
-from models.bulk import Session, carrier
-from models.call import Answer, Message, Model, ModelError, Request
+from models.bulk import Session
+from models.call import Answer, Message, ModelError, Request
 from models.embedded import Embedded
-from models.failures import OF_THE_ROUTE, CallFailed
+from models.failures import CallFailed
 from models.hosted import close_clients
+from models.lane import Lane, RouteDown, open_lane, route_of
 from models.ledger import Claim, Ledger
-from models.limits import Limit
 from models.prices import cost_usd, prompt_bytes, worst_usd
 from models.replay import Replay, replayed
 from models.requests import build_request
 from models.retries import Retries
-from models.roster import ModelCard, Route, card_of, load_models
+from models.roster import ModelCard, card_of, load_models
 
 _POLL_S = (0.02, 0.5)  # how often another's claim is looked at: at first, at most
-_DOWN_AFTER = 3  # calls in a row that failed for good, without one that went well
-
-
-class RouteDown(ModelError):
-    """The route gives no answers at present: its open calls were not made."""
-
-
-@dataclass
-class _Lane:
-    """A route in use: who carries its calls, its limit, and how it fares."""
-
-    card: ModelCard
-    route: Route
-    carrier: Model
-    limit: Limit
-    down: str = ""
-    lost: int = field(default=0)  # calls in a row that failed for good
+__all__ = ["Gateway", "RouteDown", "open_gateway"]
 
 
 class Gateway:
@@ -67,7 +51,7 @@ class Gateway:
         self.budget, self.retries = budget or Budget(), retries or Retries()
         self.replay = replay
         self._embedded, self.session = Embedded(), Session()
-        self._lanes: dict[tuple[str, str], _Lane] = {}
+        self._lanes: dict[tuple[str, str], Lane] = {}
 
     def request(
         self,
@@ -132,7 +116,7 @@ class Gateway:
             wait_s = min(2 * wait_s, _POLL_S[1])
         return answer
 
-    async def _in_turn(self, lane: _Lane, request: Request) -> Answer | None:
+    async def _in_turn(self, lane: Lane, request: Request) -> Answer | None:
         """Make the call when the route and the budget have room for it.
 
         Returns None while somebody else makes the same call: it will be in the ledger.
@@ -142,8 +126,7 @@ class Gateway:
             self.budget.reserve(request.role, worst_usd(price, request)) as receipt,
             lane.limit.slot(prompt_bytes(request) // 4 + request.max_tokens),
         ):
-            if lane.down:
-                raise RouteDown(_down(lane))
+            lane.require_up()
             claim = await self.ledger.claim(request)
             if not isinstance(claim, Claim):
                 return claim
@@ -152,7 +135,7 @@ class Gateway:
             return answer
 
     async def _persist(
-        self, lane: _Lane, request: Request, claim: Claim, receipt: Receipt
+        self, lane: Lane, request: Request, claim: Claim, receipt: Receipt
     ) -> Answer:
         """Make attempts until one answers or none is left; the answer is kept."""
         waited_s = 0.0
@@ -165,7 +148,7 @@ class Gateway:
                     wait_s = self.retries.wait_s(failure, claim.number, waited_s)
                     await self._note(lane, failure, claim, receipt, wait_s)
                     if wait_s is None:
-                        raise _last(lane, failure, claim.number) from None
+                        raise lane.last(failure, claim.number) from None
                 else:
                     return await self._keep(lane, claim, answer)
                 await self.budget.again(receipt)
@@ -176,16 +159,15 @@ class Gateway:
             self.ledger.abandon(claim)
             raise
 
-    async def _keep(self, lane: _Lane, claim: Claim, answer: Answer) -> Answer:
-        lane.lost = 0
-        lane.limit.went_well()
+    async def _keep(self, lane: Lane, claim: Claim, answer: Answer) -> Answer:
+        lane.went_well()
         answer = replace(answer, cost_usd=cost_usd(lane.route.price(date.today()), answer))
         await self.ledger.keep(claim, answer)
         return answer
 
     async def _note(
         self,
-        lane: _Lane,
+        lane: Lane,
         failure: CallFailed,
         claim: Claim,
         receipt: Receipt,
@@ -194,41 +176,20 @@ class Gateway:
         """Write a failure down and let the route learn from it."""
         if not failure.may_be_billed:
             receipt.settle(0.0)
-        if failure.kind == "rate_limit":
-            lane.limit.too_many()
         await self.ledger.failed(claim, failure.kind, failure.status, str(failure), wait_s)
-        if failure.kind in OF_THE_ROUTE:
-            lane.down = str(failure)
-        elif wait_s is None and failure.kind not in ("bad_request", "context_length"):
-            lane.lost += 1
-            if failure.unsent or lane.lost >= _DOWN_AFTER:
-                lane.down = str(failure)
+        lane.failed(failure, for_good=wait_s is None)
 
-    async def _lane(self, request: Request) -> _Lane:
-        lane = self._lanes.get((request.model, request.route))
-        if lane is None:
-            lane = await self._open(request)
-        if lane.down:
-            raise RouteDown(_down(lane))
+    async def _lane(self, request: Request) -> Lane:
+        key = (request.model, request.route)
+        if key not in self._lanes:
+            self.require(request.model)
+            card = self.cards[request.model]
+            served = route_of(card, request.route).serve == "embedded"
+            api_base = await self._embedded.address() if served else None
+            self._lanes.setdefault(key, open_lane(card, request.route, self.session, api_base))
+        lane = self._lanes[key]
+        lane.require_up()
         return lane
-
-    async def _open(self, request: Request) -> _Lane:
-        self.require(request.model)
-        card = self.cards[request.model]
-        route = next((route for route in card.routes if route.name == request.route), None)
-        if route is None:
-            raise ModelError(
-                f"{card.id} has no route {request.route!r} in registry/models.yaml; it has "
-                + ", ".join(route.name for route in card.routes)
-            )
-        api_base = await self._embedded.address() if route.serve == "embedded" else route.api_base
-        limit = Limit(
-            route.concurrency,
-            requests_per_minute=route.requests_per_minute,
-            tokens_per_minute=route.tokens_per_minute,
-        )
-        lane = _Lane(card, route, carrier(route, self.session, api_base=api_base), limit)
-        return self._lanes.setdefault((request.model, request.route), lane)
 
     async def close(self) -> None:
         """End what was started: connections, and the embedded model's process."""
@@ -284,16 +245,3 @@ async def open_gateway(
 
 def _path(name: str | None) -> Path | None:
     return Path(name) if name else None
-
-
-def _down(lane: _Lane) -> str:
-    return (
-        f"the route {lane.route.name!r} of {lane.card.id} is down ({lane.down}): this call was not made; "
-        "run the same command again when the route is up"
-    )
-
-
-def _last(lane: _Lane, failure: CallFailed, attempts: int) -> ModelError:
-    times = "once" if attempts == 1 else f"{attempts} times"
-    status = f"{failure.status} " if failure.status else ""
-    return ModelError(f"{lane.card.id} failed {times}; last: {status}{failure.kind}: {failure}")

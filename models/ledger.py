@@ -7,21 +7,17 @@ whoever finds another's living claim waits for that answer instead of paying for
 
 import asyncio
 import json
-import os
-import socket
 import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cache, lru_cache
-from itertools import count
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import psutil
-
 from models.call import Answer, Message, Request
 from models.ledger_file import Writer, connect
+from models.processes import may_live, this_process
 from registry.canonical import canonical, sha256_text
 
 T = TypeVar("T")
@@ -38,7 +34,6 @@ _KEEP = (
     f"VALUES ({', '.join('?' * (len(_PLAIN) + 3))})"
 )
 _sha256 = lru_cache(maxsize=32)(sha256_text)
-_SERIAL = count()
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ class Ledger:
         self.path, self.command = path, command
         self._connection = connect(path)
         self._writer = Writer(self._connection, path)
-        self._process = f"{_host()}:{os.getpid()}:{_started(os.getpid())}:{next(_SERIAL)}"
+        self._process = this_process()
         self._texts: set[str] = set()  # that are known to be in the file
 
     @property
@@ -186,7 +181,7 @@ class Ledger:
         else:
             (call,) = row
             held = db.execute("SELECT process, until FROM claims WHERE call = ?", row).fetchone()
-            if held and held[1] > time.time() and _may_live(held[0]):
+            if held and held[1] > time.time() and may_live(held[0]):
                 return None
         db.execute(
             "INSERT OR REPLACE INTO claims VALUES (?, ?, ?)",
@@ -285,26 +280,3 @@ def _end(
         "WHERE id = ?",
         (time.time(), outcome, status, message, wait_s, claim.attempt),
     )
-
-
-@cache
-def _host() -> str:
-    """Name this machine and its process numbering: a container counts its own processes."""
-    try:
-        return f"{socket.gethostname()}/{Path('/proc/self/ns/pid').readlink()}".replace(":", "")
-    except OSError:
-        return socket.gethostname()
-
-
-def _started(pid: int) -> int | None:
-    try:
-        process = psutil.Process(pid)
-        return None if process.status() == psutil.STATUS_ZOMBIE else int(process.create_time())
-    except psutil.Error:
-        return None
-
-
-def _may_live(process: str) -> bool:
-    """Tell whether the process that wrote a claim may still be there; elsewhere nobody knows."""
-    host, pid, started, _ = process.split(":")
-    return host != _host() or _started(int(pid)) == int(started)

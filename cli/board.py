@@ -95,3 +95,12 @@ def _outcomes(board: "Board", tier: str) -> Any:
         cells = [str(counts.get(kind, 0)) for kind in kinds]
         table.add_row(Text(entry.model), *cells, str(sum(counts.values())))
     return table
+
+
+def in_words(figure: "Figure | None") -> str:
+    """Return a figure as `0.25 (0.10 to 0.40); `."""
+    if figure is None or figure.value is None:
+        return ""
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.3f}; "
+    return f"{figure.value:.3f} ({figure.low:.3f} to {figure.high:.3f}); "

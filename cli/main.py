@@ -3,12 +3,16 @@
 0 done · 1 found problems · 2 wrong use or broken input · 3 stopped by a budget · 130 interrupted
 """
 
+import os
 import sys
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from cli import (
     batches,
+    comparing,
     demo,
     doctor,
     exam,
@@ -23,11 +27,28 @@ from cli import (
 from registry.reader import FormatError
 
 app = typer.Typer(
-    help="Make, check and run a text-to-SQL benchmark whose every item, vote and score can be defended.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def everything(
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            help="Answer every model call from this ledger or JSONL export; make none.",
+            envvar="BENCHTOWARD_REPLAY",
+            metavar="LEDGER",
+        ),
+    ] = None,
+) -> None:
+    """Make, check and run a text-to-SQL benchmark whose every item, vote and score can be defended."""
+    if replay:
+        os.environ["BENCHTOWARD_REPLAY"] = str(replay)
+
+
 app.command("demo")(demo.demo)
 app.add_typer(fetch.app, name="fetch")
 app.add_typer(text2sql.app, name="text2sql")
@@ -35,7 +56,7 @@ app.command("eval-text2sql")(exam.eval_text2sql)
 app.command("score")(exam.score)
 app.command("rescore")(exam.rescore)
 app.command("leaderboard")(exam.leaderboard)
-app.command("compare")(standings.compare)
+app.command("compare")(comparing.compare)
 app.command("report")(standings.report)
 app.command("sop")(standings.sop)
 app.command("verify")(release.verify)

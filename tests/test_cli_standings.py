@@ -6,8 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from cli import comparing, standings
 from cli import exam as sitting
-from cli import standings
 from registry.reader import FormatError
 from tests import small
 
@@ -16,7 +16,7 @@ app.command("eval-text2sql")(sitting.eval_text2sql)
 app.command("sop")(standings.sop)
 app.command("rescore")(sitting.rescore)
 app.command("leaderboard")(sitting.leaderboard)
-app.command("compare")(standings.compare)
+app.command("compare")(comparing.compare)
 
 A = {"hard/h1": "SELECT 4", "hard/h2": "SELECT gender, person_id FROM person WHERE year_of_birth <= 1970",
      "hard/h3": "SELECT person_id FROM visit ORDER BY day", "hard/h4": None,

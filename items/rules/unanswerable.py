@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from database import schema
 from items.rules.base import Case, Found, rule
-from items.rules.wording import alike
+from items.rules.wording import alike, words
 
 TERM = "concept:"
 GENERIC = {"as", "concept", "id", "source", "occurrence", "exposure", "start", "end", "date", "datetime",
@@ -133,26 +133,33 @@ def _like_named(case: Case, table: str, column: str) -> Iterator[tuple[str, str]
         for name in columns:
             if (other, name) == (table, column) or (not column and other == table):
                 continue
-            words = name.split("_")
+            parts = name.split("_")
             if column and other == table:
-                found = words[0] == column.split("_")[0] and bool(wanted & set(words))
+                found = parts[0] == column.split("_")[0] and bool(wanted & set(parts))
             elif column:
                 found = name == column
             else:
-                found = set(table.split("_")) <= set(words)
+                found = set(table.split("_")) <= set(parts)
             if found:
                 yield other, name
 
 
 def _recorded_as_events(case: Case, table: str) -> Iterator[Found | str]:
-    """Look for events whose concept is named like the empty table."""
-    word = table.split("_")[0]
+    """Look for events whose concept is named like the empty table, or speaks of what is asked."""
+    wanted = set(table.split("_")) - GENERIC
+    asked = {word for word in case.wording.words if len(word) > 4} - COMMON
+    seen: set[str] = set()
     for other, columns in case.facts.tables.items():
-        for name in columns:
-            if not name.endswith("_concept_id") or name.split("_")[0] != other.split("_")[0]:
+        for column in columns:
+            if not column.endswith("_concept_id") or column.split("_")[0] != other.split("_")[0]:
                 continue
-            used = case.facts.used((other, name)).values()
-            found = [n for n in used if word in n.lower().split()]
-            yield f"concepts of {other}.{name} named {word!r}: {len(found)}"
-            if found:
-                yield Found(f"{other} records {found[0]!r}, named like the empty table {table}")
+            for name in case.facts.used((other, column)).values():
+                told = set(words(name))
+                if not wanted <= told or name in seen:
+                    continue
+                seen.add(name)
+                spoken = any(alike(word, part) for word in asked for part in told)
+                yield Found(
+                    f"{other} records {name!r}, named like the empty table {table}",
+                    severity="warning" if spoken else "note",
+                )

@@ -89,6 +89,11 @@ TABLE_FUNCTIONS = words("generate_series range unnest")
 # These take the name of an aggregate as a text: it must be a constant, and an allowed aggregate.
 NAMING = words("aggregate array_aggr array_aggregate list_aggr list_aggregate")
 
+# Of these a huge constant is refused: what it asks for would end within the limits of a query on one
+# machine and not on another. (Larger works end at those limits everywhere.)
+SIZED = words("bitstring")
+LARGEST = 100_000_000
+
 # Why the others are refused: the first rule that names a function is the one that is told.
 CLOCK = words("""
     ago current_date current_localtime current_localtimestamp current_time current_timestamp

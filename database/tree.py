@@ -277,6 +277,8 @@ class Walk:
             raise Refused("reads the clock", "age with one argument")
         if called in functions.NAMING:
             self.names_aggregate(called, function["arguments"])
+        if called in functions.SIZED:
+            self.sized(called, function["arguments"])
 
     def names_aggregate(self, called: str, arguments: list[Node]) -> None:
         """`list_aggregate(l, 'sum')`: the text must be a constant and an allowed aggregate."""
@@ -284,6 +286,12 @@ class Walk:
         text = folded(str(named.get("literal", {}).get("text", ""))) if named else ""
         if named.get("class") != "CONSTANT" or text not in functions.AGGREGATES:
             raise Refused(NOT_ALLOWED, f"{called} with {text or '?'!r}")
+
+    def sized(self, called: str, arguments: list[Node]) -> None:
+        for argument in arguments:
+            text = argument["expression"].get("literal", {}).get("text", "")
+            if text.isdigit() and int(text) > functions.LARGEST:
+                raise Refused("too much work", f"{called} of {int(text):,}")
 
     def arguments(self, function: Node, scope: frozenset[str]) -> None:
         self.expressions([argument["expression"] for argument in function["arguments"]], scope)

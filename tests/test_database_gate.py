@@ -66,6 +66,7 @@ def test_what_is_refused_is_refused_by_the_gate_and_never_reaches_the_engine(cas
         ("SELECT * FROM secret", "no table of the database: secret"),
         ("SELECT random()", "draws at random: random"),
         ("SELECT dateadd(day, 1, x) FROM person", "no such function: dateadd"),
+        ("SELECT bitstring('0', 2000000000)", "too much work: bitstring of 2,000,000,000"),
         ("SELECT version()", "calls a function that is not allowed: version"),
     ],
 )

@@ -47,14 +47,6 @@ class Limits:
     bytes: int = 32 << 20
     memory_mb: int = 512
 
-    @property
-    def told(self) -> str:
-        """Return the limits in words, for a spec, a report or a page."""
-        return (
-            f"{self.time_s:g} s on one thread, {self.rows:,} rows, {self.bytes >> 20} MB of rows, "
-            f"{self.memory_mb} MB of engine memory"
-        )
-
 
 LIMITS = Limits()
 READ_TIME_S = 600.0

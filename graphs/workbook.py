@@ -29,6 +29,7 @@ class Workbook:
         self.events: list[Event] = load(record_of(path))
         self._of_item: dict[str, list[Event]] = {}
         self._questions: dict[str, Question] = contents(self.events)
+        self._items = {id: question.item for id, question in self._questions.items()}
         self._rendered = time.monotonic()
         for event in self.events:
             self._index(event)
@@ -46,11 +47,11 @@ class Workbook:
 
     def item(self, id: str) -> Item:
         """Return an item's present content. Raises: KeyError."""
-        return self._questions[id].item
+        return self._items[id]
 
     def others(self, id: str) -> tuple[Item, ...]:
         """Return the present content of every other kept item: what an item must not repeat."""
-        return tuple(question.item for question in self.questions if question.id != id)
+        return tuple(self._items[q.id] for q in self.questions if q.id != id)
 
     def dropped(self, id: str) -> bool:
         """Tell whether an item was dropped."""
@@ -112,6 +113,7 @@ class Workbook:
         if event.item and (event.kind in CONTENT or event.kind == "drop"):
             found = contents(self.of(event.item))
             self._questions.update(found)
+            self._items |= {id: question.item for id, question in found.items()}
 
 
 @contextmanager

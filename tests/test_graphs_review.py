@@ -6,6 +6,7 @@ import pytest
 
 from graphs import authoring, decision, review
 from items.records import approval, record_of
+from models.budget import BudgetError
 from models.call import ModelError
 from registry.events import load
 from tests.making import (
@@ -238,3 +239,17 @@ def test_a_command_works_on_a_file_alone(tmp_path):
         open_workbook(path),
     ):
         pass
+
+
+def test_a_spent_budget_stops_the_review_and_the_next_run_goes_on(tmp_path, eunomia):
+    calls = []
+
+    def dear(request):
+        calls.append(request)
+        return says(APPROVE, GOLD)(request) if len(calls) < 4 else BudgetError("$1.00 are spent")
+
+    with pytest.raises(BudgetError):
+        reviewed(tmp_path, eunomia, dict.fromkeys(PANEL, dear), items=ITEMS)
+    assert not any(event.body.get("valid") is False for event in events(tmp_path))
+    reviewed(tmp_path, eunomia, dict.fromkeys(PANEL, says(APPROVE, GOLD)), items=ITEMS)
+    assert all(approved(tmp_path, item) for item in ITEMS)

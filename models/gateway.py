@@ -101,11 +101,15 @@ class Gateway:
 
     async def __call__(self, request: Request) -> Answer:
         """Return the answer: from the ledger, or by a call. Raises: ModelError, LedgerError."""
-        if (known := self.ledger.find(request.key)) is not None:
+        try:
+            key = request.key
+        except UnicodeEncodeError:
+            raise ModelError("the prompt holds half a character, which no provider takes") from None
+        if (known := self.ledger.find(key)) is not None:
             return known
         if self.replay:
             raise self.replay.missing(request)
-        if name := under_way(self.ledger.db, request.key):
+        if name := under_way(self.ledger.db, key):
             raise ModelError(
                 f"this call waits in batch {name[:8]}: `benchtoward batches` fetches what has come"
             )

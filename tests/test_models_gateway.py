@@ -161,6 +161,12 @@ def test_an_output_limit_below_the_tasks_is_not_run(tmp_path):
         asyncio.run(asked())
 
 
+def test_a_prompt_with_half_a_character_is_refused_before_any_call(tmp_path):
+    (error,), server, _ = run(tmp_path, ["x"], "half: \ud83d")
+    assert "half a character" in str(error)
+    assert server.served == 0
+
+
 def test_the_same_question_by_three_seats_is_three_calls(tmp_path):
     async def asked():
         async with Server(["SELECT 1"]) as server:

@@ -39,7 +39,7 @@ def freeze_task(where: Setting, *, by: str, yes: bool) -> None:
             frozen = freeze(spec, now, events, by=by, on=date.today())
         except ValueError as error:
             raise FormatError(path, None, f"not frozen: {error}") from None
-    for line in _shown(frozen):
+    for line in [*_shown(frozen), *_panels(where, frozen)]:
         print(line)
     if not yes and not typer.confirm("Freeze?"):
         print("not frozen: the owner said no")
@@ -155,6 +155,17 @@ def _shown(spec: "Spec") -> list[str]:
         )
     lines += [f"{s.key}: by {s.by} {s.tally or ''} {s.reason}".rstrip() for s in spec.decisions]
     return lines
+
+
+def _panels(where: Setting, spec: "Spec") -> list[str]:
+    """Return each tier's panel in a line, with the reviewers below the roster's floors."""
+    from cli.standing import panel_lines
+
+    return [
+        f"{name}: {line.strip()}"
+        for name, tier in spec.tiers.items()
+        for line in panel_lines(where.registry / tier.file, where.registry, where.roster.id)
+    ]
 
 
 def _tier_hashes(spec: "Spec") -> dict[str, str]:

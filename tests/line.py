@@ -112,7 +112,7 @@ def _witness(case: dict[str, Any]) -> str | None:
 
 
 def _case_in(text: str) -> dict[str, Any]:
-    return next(case for case in _cases() if case["question_ko"] in text)
+    return next(case for case in _cases() if case["question_en"] in text)
 
 
 _written: dict[str, dict[str, Any]] = {}

@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from eval.exam import Exam, Scored
+from eval.exam import Exam, Instance, Prediction, Scored
 from eval.leaderboard import Board, board, board_json
 from eval.makers import makers
 from eval.outcomes import read
@@ -70,6 +70,10 @@ async def check_published(registry: Path, exam: Text2Sql, *, database: bool) -> 
     for told in value["runs"]:
         run = Run(told["model"], told["header"], _scored(exam, told))
         runs.append(run)
+        if any("prediction" in row for row in told["rows"].values()):
+            found.append(
+                f"{run.model}: its predictions come from a file, not from replies: unverifiable"
+            )
         found += _replies_say(registry, exam, told, rebuild=database)
         found += await _queries_say(exam, registry, told, run) if database else []
     again = board(exam, runs, makers=makers(registry, exam.task))
@@ -124,6 +128,9 @@ def _replies_say(
             found.append(f"{where}: the task has no such instance")
         elif row["key"] and row["key"] not in replies:
             found.append(f"{where}: its reply is not in the evidence: unverifiable")
+        elif "prediction" in row:
+            said = Prediction(**row["prediction"])
+            found += [f"{where}: {problem}" for problem in _misread(said, row, "prediction")]
         elif row["key"]:
             found += [
                 f"{where}: {s}"
@@ -152,17 +159,17 @@ def _reply_says(
             return ["the reply answers another prompt than the task's"]
     answer = Answer(**reply["answer"])
     said = read(answer, abstention=asked.tier.abstention, max_tokens=exam.max_tokens)
+    return _misread(said, row, "reply")
+
+
+def _misread(said: Prediction, row: Mapping[str, Any], what: str) -> list[str]:
+    """Return how a row is not what its reply, or its prediction from a file, says."""
     kind = "abstained" if said.kind == "abstain" else said.kind
-    if kind == "sql":
-        same = sha256_text(str(said.text)) == row.get("sql_sha256")
-        return (
-            [] if same and row["outcome"] not in READ_ALONE else ["the reply holds another query"]
-        )
-    return (
-        []
-        if kind == row["outcome"]
-        else [f"the reply reads as {kind}, the row says {row['outcome']}"]
-    )
+    if kind != "sql":
+        right = kind == row["outcome"]
+        return [] if right else [f"the {what} reads as {kind}, the row says {row['outcome']}"]
+    same = sha256_text(str(said.text)) == row.get("sql_sha256")
+    return [] if same and row["outcome"] not in READ_ALONE else [f"the {what} holds another query"]
 
 
 async def _queries_say(
@@ -173,10 +180,10 @@ async def _queries_say(
     replies = load_replies(folder, told["replies"]) if told["replies"] else {}
     known, given = [], []
     for row in run.scored:
-        reply = replies.get(told["rows"].get(row.instance.id, {}).get("key", ""))
-        if reply is not None and not row.open:
+        said = _said(exam, row.instance, told["rows"].get(row.instance.id, {}), replies)
+        if said is not None and not row.open:
             known.append(row)
-            given.append((row.instance, (exam.parse(row.instance, 0, Answer(**reply["answer"])),)))
+            given.append((row.instance, (said,)))
     again = await exam.outcomes(given)
     return [
         f"{run.model} {old.instance.id}: {new.outcome} when run again, the row says {old.outcome}"
@@ -185,9 +192,19 @@ async def _queries_say(
     ]
 
 
+def _said(
+    exam: Text2Sql, instance: Instance, row: Mapping[str, Any], replies: Mapping[str, Reply]
+) -> Prediction | None:
+    if "prediction" in row:
+        return Prediction(**row["prediction"])
+    reply = replies.get(row.get("key", ""))
+    return exam.parse(instance, 0, Answer(**reply["answer"])) if reply else None
+
+
 def _board_says(told: Mapping[str, Any], again: Mapping[str, Any]) -> list[str]:
     now = {entry["model"]: entry for entry in again["entries"]}
-    found = []
+    shown = [entry["model"] for entry in told["entries"]]
+    found = [f"{model} has a run and does not stand on the board" for model in now.keys() - shown]
     for entry in told["entries"]:
         derived = now.get(entry["model"], {})
         for name in ("rank", "figures", "counts", "bounds", "marks"):

@@ -17,6 +17,8 @@ from items.evidence import evidence_folder
 from registry.reader import FormatError
 from tests import small
 
+FROM_A_FILE = "x/a-1b: its predictions come from a file, not from replies: unverifiable"
+
 
 @pytest.fixture
 def place(tmp_path):
@@ -56,8 +58,8 @@ def run_of(value, model):
 
 
 def test_what_was_published_follows_from_the_registry_alone_and_from_the_database(place):
-    assert alone(place[0]) == []
-    assert with_database(*place) == []
+    assert alone(place[0]) == [FROM_A_FILE]
+    assert with_database(*place) == [FROM_A_FILE]
 
 
 def test_a_better_outcome_than_the_reply_has_is_found(place):
@@ -78,6 +80,24 @@ def test_a_wrong_query_called_right_is_found_where_the_database_is(place):
     assert f"{ORACLE} hard/h1-ko: right when run again, the row says wrong_result" in with_database(
         *place
     )
+
+
+def test_a_prediction_called_right_is_found_where_the_database_is(place):
+    def edit(value):
+        run_of(value, "x/a-1b")["rows"]["hard/h4-ko"]["outcome"] = "no_sql"
+
+    change(place[0], edit)
+    assert "x/a-1b hard/h4-ko: the prediction reads as abstained, the row says no_sql" in alone(
+        place[0]
+    )
+    assert "x/a-1b hard/h4-ko: abstained when run again, the row says no_sql" in with_database(
+        *place
+    )
+
+
+def test_a_run_that_was_taken_off_the_board_is_found(place):
+    change(place[0], lambda value: value["board"]["entries"].pop(0))
+    assert [line for line in alone(place[0]) if "does not stand on the board" in line]
 
 
 def test_a_figure_that_does_not_follow_is_found(place):

@@ -266,7 +266,7 @@ def shared(tmp_path_factory):
 
 
 @settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(draw=st.data())
 def test_a_flipped_or_deleted_byte_is_always_found(shared, draw):

@@ -1,7 +1,8 @@
 """Record what a real model says to authors, reviewers, voters and the exam: `make record`.
 
-    python -m tests.record --weights qwen2.5-coder-1.5b.gguf     serve this file ourselves, on loopback
-    python -m tests.record --server http://127.0.0.1:8081/v1     or ask a server that runs
+    python -m tests.record                                       ask the server of the `local` route
+    python -m tests.record --server http://127.0.0.1:9000/v1     or another one on loopback
+    python -m tests.record --weights qwen2.5-coder-1.5b.gguf     or serve this file ourselves
 
 The whole line is run on Eunomia with one model in every seat, at most 60 calls, under 25 minutes on two
 cores. tests/recordings/<name>/ then holds
@@ -19,6 +20,7 @@ import argparse
 import asyncio
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -41,6 +44,7 @@ from registry.events import load
 ROOT = Path(__file__).parent.parent
 RECORDINGS = Path(__file__).parent / "recordings"
 MODEL = "qwen/qwen2.5-coder-1.5b-instruct"
+SERVER = "http://127.0.0.1:8081/v1"  # of the route `local` in registry/models.yaml
 MOST_CALLS = 60
 DECISIONS = ("headline_metric", "output_format")
 # Each command with the calls it may make: a call costs a dollar in the recording's registry.
@@ -75,15 +79,28 @@ models:
 def main() -> None:
     """Record, then write the recording."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    source = parser.add_mutually_exclusive_group(required=True)
+    source = parser.add_mutually_exclusive_group()
     source.add_argument("--weights", type=Path, help="a GGUF file; served on a free loopback port")
-    source.add_argument("--server", help="api_base of an OpenAI-compatible server on loopback")
+    source.add_argument("--server", default=SERVER, help="api_base of a server on loopback")
     parser.add_argument("--into", type=Path, default=RECORDINGS / "qwen2.5-coder-1.5b")
     options = parser.parse_args()
+    if not options.weights:
+        require_server(options.server)
     asyncio.run(record(options.weights, options.server, options.into))
 
 
-async def record(weights: Path | None, server: str | None, into: Path) -> None:
+def require_server(api_base: str) -> None:
+    """End with a clear sentence where nobody listens."""
+    place = urlsplit(api_base)
+    try:
+        socket.create_connection((place.hostname, place.port or 80), timeout=5.0).close()
+    except OSError as error:
+        raise SystemExit(
+            f"no server at {api_base} ({error}): start one that serves {MODEL}, or give --weights FILE"
+        ) from None
+
+
+async def record(weights: Path | None, server: str, into: Path) -> None:
     """Run every step against the server and keep what was said."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
@@ -176,8 +193,8 @@ def _not_markdown(folder: str, names: list[str]) -> list[str]:
 
 
 @asynccontextmanager
-async def _served(weights: Path | None, server: str | None):
-    if server:
+async def _served(weights: Path | None, server: str):
+    if weights is None:
         yield server
         return
     child = Embedded(weights, context=16_384)

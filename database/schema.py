@@ -8,9 +8,10 @@
 
 Layout: "Create Table + Select 3" (Rajkumar et al. 2022, arXiv:2204.00498), one CREATE TABLE a line for
 each table with rows; the empty ones are only named. There a row of names stands above the example
-rows; here the line above has them already, which saves a quarter of the prompt. The example rows are the first three when ordered by
-all columns, NULLs last, long texts cut; so the text is the same wherever the database has the same
-content (S1-072). `concept` shows counts by domain and vocabulary in place of rows (S1-064, S1-075).
+rows; here the line above has them already, which saves a quarter of the prompt. The example rows are
+the first three when ordered by all columns, NULLs last, long texts cut; so the text is the same
+wherever the database has the same content (S1-072). `concept` shows counts by domain and vocabulary
+in place of rows (S1-064, S1-075).
 """
 
 # ruff: noqa: S608 (names come from the catalogue and are quoted)

@@ -21,6 +21,7 @@ conditions.py   AND beside OR, and what can never be true
 limits.py       more than and at least, before and until, within, the five most
 dates.py        whole days, months and years, midnights, formatted dates, ends of months
 time.py         the tier's today, both sides of an interval, starts and ends
+relations.py    the first, never, all of them, before and after: said and done
 aggregates.py   the mean for a mean, the highest for the highest, shares between 0 and all
 shape.py        yes/no, rows, columns, order, rounding
 languages.py    the Korean and the English question, and the constants of the query

@@ -1,0 +1,149 @@
+"""Relations: the first, the latest, never, all of them, before and after: said, and done by the query.
+
+A word that asks for one of these leaves its trace in a right query: a minimum, a negation, a HAVING, a
+comparison of two dates. Where none is found, the words were most likely overlooked.
+"""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.sql import DIALECT, literal
+
+FIRST = (
+    r"first (?:time|ever|diagnos\w+|use\b|visit|dose|record\w*|prescri\w+|exposure|episode|bleed|occurrence"
+    r"|start\w*|measurement|admission|hospital\w*|vaccin\w+)|newly (?:diagnosed|started)"
+)
+FIRST_KOREAN = (
+    "처음(?:으로)? ?(?:진단|복용|시작|방문|입원|받|생|투여|처방)|"
+    "첫 ?(?:진단|방문|입원|복용|투여|처방|번째)"
+)
+LATEST = r"(?:most recent|latest|last) (?:visit|diagnos\w+|value|measurement|record|dose|admission|exposure)"
+NEVER = (
+    r"never\b|without (?:a|an|any|having)\b|(?:had|have|has|received|took|made) no\b|(?:not|n't) "
+    r"(?:been|have|had|recorded|received|taken)\b|leave out|leaving out|exclud\w+|except\b"
+)
+TAKEN_IN = r"as well|included|including|also\b|too\b|count\w* as (?:zero|0)"
+ALL_OF = (
+    r"all (?:two|three|four|five|of (?:them|these|the following))\b|"
+    r"both\b(?! (?:sexes|genders|tables|years|days|the first))"
+)
+ORDERED = (
+    r"(?:before|after|prior to|following) (?:the|their|his|her|its|a|an|any|they|it|being|having|start\w+|"
+    r"receiving|taking)\b(?! (?:start|beginning|end|first day|turn|age|year|month) )|"
+    r"(?:afterwards|thereafter|beforehand)\b|"
+    r"within \w+ (?:days?|weeks?|months?|years?) (?:of|after|before|from|following) (?!today)"
+)
+COMPARED = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.EQ)
+PICKS_ONE = (
+    exp.Min,
+    exp.Max,
+    exp.ArgMin,
+    exp.ArgMax,
+    exp.First,
+    exp.Last,
+    exp.Window,
+    exp.Exists,
+    exp.Limit,
+)
+
+
+@rule("warning", source="OHDSI cohort definitions: earliest event; Eunomia question cd1")
+def first_or_latest(case: Case) -> Iterator[Found | str]:
+    """A first or latest event is picked out of all events."""
+    if case.query is None:
+        return
+    for name, english, korean in (("first", FIRST, FIRST_KOREAN), ("latest", LATEST, "")):
+        asked = case.wording.says(english, korean=korean)
+        yield f"asks for the {name}: {asked}"
+        if asked and case.query.tree.find(*PICKS_ONE) is None and not _only_shown(case):
+            yield Found(f"the question speaks of the {name} event; the query takes every event")
+
+
+@rule("warning", source="arXiv 2601.08778 (error class E1): negation overlooked")
+def negation_done(case: Case) -> Iterator[Found | str]:
+    """Never, without and no are a negation in the query, too."""
+    if case.query is None or not case.wording.says(NEVER) or case.wording.says(TAKEN_IN):
+        return
+    tree = case.query.tree
+    negated = tree.find(exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is) is not None
+    strict = any(literal(node.expression) == 0 for node in tree.find_all(exp.EQ))
+    sided = tree.find(*COMPARED[:4]) is not None and not case.wording.says(
+        r"never\b", r"without (?:a|any)\b"
+    )
+    yield f"negations in the query: {negated or strict}"
+    anti = any(join.kind == "ANTI" or join.side == "ANTI" for join in tree.find_all(exp.Join))
+    if not (negated or strict or sided or anti):
+        yield Found(
+            "the question leaves something out (never, without, no); nothing in the query does"
+        )
+
+
+@rule("warning", source="Eunomia question cd2: all three of a list")
+def all_of_a_list(case: Case) -> Iterator[Found | str]:
+    """Both and all three want each of them, IN wants any."""
+    if case.query is None or not case.wording.says(ALL_OF):
+        return
+    tree = case.query.tree
+    lists = [node for node in tree.find_all(exp.In) if len(node.expressions) > 1]
+    either = [node for node in tree.find_all(exp.Or) if node.find(exp.EQ)]
+    counted = (
+        tree.find(exp.Having, exp.Intersect) is not None or len(list(tree.find_all(exp.Exists))) > 1
+    )
+    names = [table.name.lower() for table in tree.find_all(exp.Table)]
+    again = any(names.count(name) > 1 for name in names)
+    yield f"{len(lists)} lists; counted: {counted or again}"
+    shown = tree.args.get("group") is not None  # a row for each of them
+    if (lists or either) and not (counted or again or shown):
+        where = (lists or either)[0]
+        yield Found(f"{where.sql(DIALECT)} takes any of them; the question wants each")
+
+
+@rule("warning", source="OHDSI cohort definitions: the order of events; arXiv 2601.08778")
+def order_in_time(case: Case) -> Iterator[Found | str]:
+    """Before and after another event is a comparison of two dates."""
+    if case.query is None or not case.wording.says(ORDERED):
+        return
+    dated = [
+        node
+        for node in case.query.tree.find_all(*COMPARED, exp.DateDiff, exp.Sub)
+        if len(
+            {column.sql(DIALECT) for column in node.find_all(exp.Column) if _is_date(case, column)}
+        )
+        > 1
+    ]
+    events = {table.name.lower() for table in case.query.tree.find_all(exp.Table)} - {
+        "concept",
+        "person",
+    }
+    tables = [
+        t.name.lower() for t in case.query.tree.find_all(exp.Table) if t.name.lower() in events
+    ]
+    events_read = [t for t in tables if case.facts.has(t, "person_id")]
+    yield f"{len(dated)} comparisons of two dates over {len(events_read)} event tables"
+    if not dated and len(events_read) > 1:
+        yield Found("the question puts two events in an order; the query compares no two dates")
+
+
+def _is_date(case: Case, column: exp.Column) -> bool:
+    """Whether a column is a date: by its type in the database, or made of one, by its name."""
+    name = column.name.lower()
+    for part in case.query.parts if case.query else ():
+        if column.table not in part.scope.sources:
+            continue
+        made = case.query.derived(part, column) if case.query else None
+        for inner in made[1].find_all(exp.Column) if made else ():
+            origin = case.query.origin(made[0], inner) if made and case.query else None
+            known = case.facts.tables.get(origin[0], {}).get(origin[1], "") if origin else ""
+            if known.upper().startswith(("DATE", "TIMESTAMP")):
+                return True
+    return "date" in name or "time" in name
+
+
+def _only_shown(case: Case) -> bool:
+    """Whether every event is listed in order, so that the first or last can be seen."""
+    tree = case.query.tree if case.query else None
+    return (
+        tree is not None and tree.args.get("order") is not None and tree.find(exp.AggFunc) is None
+    )

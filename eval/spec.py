@@ -3,9 +3,10 @@
 `open_task` refuses a task that no longer matches its pins and says which item and field changed
 (S1-052). A draft has no pins and can only be dry-run (S1-133).
 
-What belongs to the protocol, and so to PROTOCOL (Agreements 9): how a reply is read (eval/extract.py),
-how results are compared (database/result.py), what is admitted (database/gate.py), and the limits of a
-query (database/engine.py). A change to any of them that can move a score is a new number here.
+What belongs to the protocol, and so to PROTOCOL (Agreements 9): how a reply is read (eval/extract.py,
+code_blocks.py, statements.py), how results are compared (database/compare.py, cells.py, coded.py,
+column_search.py), what is admitted (database/gate.py, functions.py), and the limits of a query
+(database/engine.py). A change to any of them that can move a score is a new number here.
 """
 
 from dataclasses import dataclass, field

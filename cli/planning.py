@@ -23,6 +23,9 @@ class Planned:
     known:  conversations whose first request is answered in the ledger already.
     usual:  requests as it mostly goes; `most`: with every probe, re-ask and attempt used.
     most_usd: what `most` costs if every answer is as long as it may be; None: the price is not known.
+    low_usd:  what the first prompts alone cost.
+    expected_usd, expected_s: what `usual` takes if answers are like this model's in this role so far;
+              None while the ledger has none.
     """
 
     model: str
@@ -32,6 +35,9 @@ class Planned:
     usual: int
     most: int
     most_usd: float | None
+    low_usd: float | None = None
+    expected_usd: float | None = None
+    expected_s: float | None = None
 
 
 async def planned(
@@ -66,19 +72,52 @@ def _of_model(b: "Bench", role: str, requests: "list[Request]") -> Planned:
     tokens = sum(len(m.content.encode()) for r in requests for m in r.messages) // 4
     total = None if None in worst else sum(cost or 0.0 for cost in worst) * most
     n = len(requests)
-    return Planned(model, n, known, tokens, n * USUAL[role], n * most, total)
+    plan = Planned(model, n, known, tokens, n * USUAL[role], n * most, total)
+    return _expected(b, role, plan)
+
+
+def _expected(b: "Bench", role: str, plan: Planned) -> Planned:
+    """Add what the price table and the ledger's past answers say of it."""
+    from models.call import Answer
+    from models.prices import cost_usd
+    from models.spending import past
+
+    route = b.gateway.cards[plan.model].route
+    price, known = route.price(date.today()), past(b.gateway.ledger.db, plan.model, role)
+
+    def cost(prompts: float, written: float) -> float | None:
+        return cost_usd(
+            price, Answer("", input_tokens=round(prompts), output_tokens=round(written))
+        )
+
+    plan = replace(plan, low_usd=cost(plan.prompt_tokens, 0))
+    if known is None:
+        return plan
+    times = plan.usual / max(1, plan.conversations)
+    return replace(
+        plan,
+        expected_usd=cost(plan.prompt_tokens * times, plan.usual * known.output_tokens),
+        expected_s=plan.usual * known.latency_s / route.concurrency,
+    )
 
 
 def lines(found: Sequence[Planned]) -> list[str]:
     """Return a plan as lines: a model each, then the sum."""
     told = [
         f"{p.model}: {p.conversations} conversations ({p.known} begun before), {p.usual} requests, "
-        f"{p.most} at most; first prompts about {p.prompt_tokens:,} tokens; at most {_usd(p.most_usd)}"
+        f"{p.most} at most; first prompts about {p.prompt_tokens:,} tokens; "
+        f"at least {_usd(p.low_usd)}, {_likely(p)}, at most {_usd(p.most_usd)}"
         for p in found
     ]
     costs = [p.most_usd for p in found]
     total = None if None in costs else sum(cost or 0.0 for cost in costs)
     return [*told, f"in all at most {_usd(total)}; nothing was asked"]
+
+
+def _likely(plan: Planned) -> str:
+    if plan.expected_s is None:
+        return "usually unknown (no past answers)"
+    return f"usually {_usd(plan.expected_usd)} in {plan.expected_s / 60:.0f} min"
 
 
 def _usd(cost: float | None) -> str:

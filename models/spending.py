@@ -89,6 +89,25 @@ def _sum(by: Sequence[str], row: tuple[Any, ...]) -> Sum:
     )
 
 
+@dataclass(frozen=True)
+class Past:
+    """What a model's answers in a role were like so far, on average."""
+
+    answers: int
+    output_tokens: float
+    latency_s: float
+
+
+def past(db: sqlite3.Connection, model: str, role: str) -> Past | None:
+    """Return what the ledger knows of a model in a role; None where it has no counted answer."""
+    count, written, latency = db.execute(
+        "SELECT count(*), avg(output_tokens), avg(latency_s) FROM answers "
+        "JOIN calls ON calls.id = call WHERE model = ? AND role = ? AND output_tokens IS NOT NULL",
+        (model, role),
+    ).fetchone()
+    return Past(count, written, latency) if count else None
+
+
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
     """Hold a ledger open that is there. Raises: FormatError, LedgerError."""

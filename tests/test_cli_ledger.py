@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from cli.ledger import app
 from models.export import calls, export, imported
 from models.gateway import open_gateway
+from models.spending import past, reading
 from registry.reader import FormatError
 from tests.models_setup import PRICE, QUICK, SQL, ask, registry
 from tests.server import Server, Status, completion
@@ -72,6 +73,13 @@ def test_the_table_names_what_failed_and_what_it_cost(runs):
     shown = run("--runs", runs).stdout
     assert "1 rate_limit" in shown
     assert "in all $0.0024" in shown
+
+
+def test_past_answers_of_a_role_tell_what_the_next_will_be_like(runs):
+    with reading(runs / "ledger.sqlite") as db:
+        known = past(db, SQL, "reviewer")
+        assert (known.answers, known.output_tokens) == (2, 100.0)
+        assert past(db, SQL, "author") is None
 
 
 def test_one_call_is_shown_with_its_prompt_reply_and_attempts(runs):

@@ -6,7 +6,7 @@ registry/records/<file>.jsonl, in canonical JSON:
      "item_sha256":"...","kind":"verdict","previous":"<sha256 of the line before>","seq":7,
      "when":"2026-11-30T12:00:00Z"}
 
-Kinds: draft, problem, verdict, fix, ballot, decided, waiver, edit, drop, owner, freeze.
+Kinds: draft, problem, verdict, trial, fix, ballot, decided, waiver, edit, drop, owner, freeze.
 `by` is a model id, `rule/<name>@<version>` or a person's name; `call` is the ledger key of the reply
 it rests on (null for rules and people). The first line's `previous` is 64 zeros. Events are appended
 under the file's lock and are never changed.

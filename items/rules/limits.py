@@ -44,7 +44,8 @@ SAME = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}  # for
 TOP = re.compile(
     r"\b(?:top|first|last|which|what are the) (\d+|three|four|five|six|seven|eight|nine|ten)\b"
     r"(?! (?:days?|weeks?|months?|years?|hours?))|\b(\d+|three|four|five|six|seven|eight|nine|ten) "
-    r"(?:most|least) (?:common|frequent)",
+    r"(?:most|least) (?:common|frequent)|\bthe (\d+|three|four|five|six|seven|eight|nine|ten) (?:\w+ ){1,3}"
+    r"with the (?:most|least|fewest|highest|lowest|largest|longest)",
     re.I,
 )
 
@@ -113,7 +114,7 @@ def count_of_rows(case: Case) -> Iterator[Found | str]:
     match = TOP.search(case.wording.english)
     if match is None or case.query is None:
         return
-    wanted = number(match.group(1) or match.group(2))
+    wanted = number(next(group for group in match.groups() if group))
     limits = [literal(node.expression) for node in case.query.tree.find_all(exp.Limit)]
     yield f"{match.group(0)!r}; LIMIT {limits}"
     if limits and wanted is not None and wanted not in limits:

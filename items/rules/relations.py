@@ -78,6 +78,17 @@ def negation_done(case: Case) -> Iterator[Found | str]:
         yield Found(
             "the question leaves something out (never, without, no); nothing in the query does"
         )
+    elif (
+        case.wording.says(r"never\b") and case.wording.asks_people and not (anti or _of_sets(tree))
+    ):
+        yield Found("never is said of a person; the query only leaves out rows: NOT EXISTS says it")
+
+
+def _of_sets(tree: exp.Query) -> bool:
+    """Whether a query leaves out people, by a subquery, a set or a count, and not only rows."""
+    if tree.find(exp.Except, exp.Having, exp.Is, exp.Filter, exp.Case) is not None:
+        return True
+    return any(node.find(exp.Select) is not None for node in tree.find_all(exp.Not, exp.NEQ))
 
 
 @rule("warning", source="Eunomia question cd2: all three of a list")

@@ -1,5 +1,6 @@
 """What the making commands open before they begin, and close when they end."""
 
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -148,6 +149,8 @@ async def bench(
                 ground_of(where, book, database),
                 limits_of(gateway),
             )
+            for model, reason in gateway.down.items():
+                print(f"{model} is down ({reason}); its work is open: run this again", file=sys.stderr)
 
 
 def briefing_of(where: Setting, book: "Workbook", database: "Database") -> "Briefing":

@@ -156,6 +156,7 @@ class Walk:
         self.table(table["left"], scope)
         self.table(table["right"], scope)
         self.expressions([table["condition"], table["ranking_expression"]], scope)
+        self.named(table["using_columns"])
 
     def table_function(self, function: Node, scope: frozenset[str]) -> None:
         if function.get("class") != "FUNCTION":
@@ -169,6 +170,7 @@ class Walk:
     def pivot(self, table: Node, scope: frozenset[str]) -> None:
         self.table(table["source"], scope)
         self.expressions(table["aggregates"], scope)
+        self.named(table["groups"])
         for pivot in table["pivots"]:
             if pivot["pivot_enum"]:
                 raise Refused("unknown construct", "PIVOT over a type")
@@ -231,6 +233,11 @@ class Walk:
         if len(path) == 1 and last in functions.WORDS_SESSION:
             raise Refused("reads the session", last)
 
+    def named(self, names: list[str]) -> None:
+        """Columns that stand in the tree as bare texts: USING (rowid), PIVOT ... GROUP BY current_date."""
+        for name in names:
+            self.column([name])
+
     def star(self, star: Node, scope: frozenset[str]) -> None:
         self.expressions([star["expr"]], scope)
         for replaced in star["replace_list"]:
@@ -247,7 +254,9 @@ class Walk:
         path = [folded(part) for part in function["qualified_name"]["path"]]
         if SCHEMAS & set(path[:-1]):
             raise Refused("names a schema", ".".join(path))
-        return path[-1]  # what stands before it is a column: `concept_name.upper()`
+        if len(path) > 1:  # what stands before it is a column: `concept_name.upper()`
+            self.column(path[:-1])
+        return path[-1]
 
     def function(self, function: Node, scope: frozenset[str]) -> None:
         called = self.called(function)

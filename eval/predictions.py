@@ -86,6 +86,8 @@ def _object(path: Path, raw: bytes) -> dict[str, Any]:
         value = json.loads(raw, object_pairs_hook=once)
     except ValueError as error:
         raise FormatError(path, None, f"not JSON: {error}") from None
+    except RecursionError:
+        raise FormatError(path, None, "not JSON that can be read: nested too deeply") from None
     if not isinstance(value, dict):
         raise FormatError(path, None, "expected one JSON object, instance id to SQL or null")
     return value

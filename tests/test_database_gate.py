@@ -151,6 +151,44 @@ def test_a_clock_is_found_wherever_it_hides(frame):
         assert refused.message == f"reads the clock: {place}"
 
 
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT current_date.year()", "reads the clock: current_date"),
+        ("SELECT [1].list_transform(lambda x: localtimestamp.epoch())", "reads the clock: localtimestamp"),
+        ("SELECT current_date.first() OVER () FROM person", "reads the clock: current_date"),
+        ("SELECT current_user.upper()", "reads the session: current_user"),
+        ("SELECT person.rowid.abs() FROM person", "reads the physical order: rowid"),
+        ("SELECT 1 FROM person JOIN person q USING (ROWID)", "reads the physical order: rowid"),
+        (
+            "SELECT * FROM person PIVOT (count(*) FOR gender_concept_id IN (1) GROUP BY current_date)",
+            "reads the clock: current_date",
+        ),
+        (
+            "SELECT * FROM person PIVOT (count(*) FOR gender_concept_id IN (1) GROUP BY rowid)",
+            "reads the physical order: rowid",
+        ),
+    ],
+)  # fmt: skip
+def test_a_word_that_stands_where_a_name_stands_is_read_as_one(sql, message):
+    """Before a dot, in USING and in PIVOT's GROUP BY the tree holds bare texts, no column."""
+    refused = admit(sql, {"person"})
+    assert refused is not None
+    assert refused.message == message
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT person.person_id.abs(), gender_source_value.lower().upper() FROM person",
+        "SELECT count(*) FROM person JOIN person q USING (person_id, gender_concept_id)",
+        "SELECT * FROM person PIVOT (count(*) FOR gender_concept_id IN (1) GROUP BY year_of_birth)",
+    ],
+)
+def test_other_names_stand_there_as_before(sql):
+    assert admit(sql, {"person"}) is None
+
+
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory):
     """The small invented database of the reported failures."""

@@ -37,6 +37,7 @@ def test_null_and_the_text_null_abstain(tmp_path):
         ),
         ("[1, 2]", "expected one JSON object"),
         ("{", "not JSON"),
+        ("[" * 200_000, "nested too deeply"),
     ],
     ids=[
         "nan",
@@ -48,6 +49,7 @@ def test_null_and_the_text_null_abstain(tmp_path):
         "half a character",
         "a list",
         "broken",
+        "deep",
     ],
 )
 def test_what_is_no_prediction_is_refused_by_name(tmp_path, text, said):

@@ -8,6 +8,7 @@ import typer
 from cli.making import (
     ROSTER,
     BudgetOption,
+    PlanOption,
     RosterOption,
     Setting,
     bench,
@@ -31,6 +32,8 @@ from registry.reader import FormatError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from cli.making import Bench
+    from cli.planning import Planned
     from graphs.decision import Context, Evidence
     from items.decisions import Decision
     from items.questions import Decided
@@ -72,6 +75,7 @@ def llm_decide(
     ] = False,
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
+    plan: PlanOption = False,
     budget: BudgetOption = None,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
@@ -85,8 +89,9 @@ def llm_decide(
     """
     import asyncio
 
-    from cli.evidence import current_evidence
+    from cli.evidence import current_evidence, planned_evidence
     from cli.freezing import freeze_task
+    from cli.planning import say_plan
 
     where = setting(registry, runs, data, task, "hard", roster)
     if freeze and where.task.pins is not None:
@@ -95,6 +100,9 @@ def llm_decide(
     unfrozen(where)
     answers = _answers(owner or [], by, reason)
     vote = Voting(freeze, answers, again, stability)
+    if plan:
+        say_plan(asyncio.run(_planned(where, planned_evidence(where), vote)), json=json)
+        return
     shown = current_evidence(where)
     asked, open_ = asyncio.run(_decide(where, shown, vote, budget, quiet=json))
     _say_decisions(where, asked, json=json)
@@ -128,32 +136,62 @@ async def _decide(
     where: Setting, shown: "Evidence", vote: Voting, budget: float | None, *, quiet: bool
 ) -> tuple[list[str], list[str]]:
     """Ask what is open; returns what was asked, and what nobody has decided yet."""
-    from agents.panel import voters
-    from cli.evidence import stale
     from cli.progress import progress
-    from graphs import decision, pipeline
-    from items.decisions import load_decisions
-    from items.records import decisions as decided_in
+    from graphs import pipeline
 
-    asked = {d.id: d for d in load_decisions(where.registry, freeze=None if vote.freeze else False)}
-    _known(where, asked, vote.answers)
-    seats = where.roster.voters
-    async with bench(where, "text2sql llm-decide", models_in(seats), budget) as b:
-        held = voters(seats, b.gateway, b.briefing, b.limits)
-        context = decision.Context(b.book, held, asked, shown, single_model(seats))
-        settled = {d.id: d for d in decided_in(b.book.events) if d.option is not None}
-        old = [id for id, d in settled.items() if stale(where, d)]
+    asked = _asked(where, vote)
+    async with bench(where, "text2sql llm-decide", models_in(where.roster.voters), budget) as b:
+        context = _context(b, asked, shown)
+        open_, old = _open(context, where, again=vote.again)
         for id in old:
             print(
                 f"{id}: its evidence has changed since the vote"
                 + ("" if vote.again else " (--again votes anew)")
             )
-        open_ = [id for id in asked if id not in settled or (vote.again and id in old)]
         with progress("deciding", len(open_), quiet=quiet) as step:
             waiting = await pipeline.decide(context, where.runs, open_, step, answers=vote.answers)
         if vote.stability:
             await _repeat(context, list(asked), vote.stability, quiet=quiet)
         return open_, waiting
+
+
+async def _planned(where: Setting, shown: "Evidence", vote: Voting) -> "list[Planned]":
+    """Return what the voters would be asked."""
+    from cli.planning_votes import plan_voters
+
+    async with bench(where, "plan", (), None) as b:
+        context = _context(b, _asked(where, vote), shown)
+        open_, _ = _open(context, where, again=vote.again)
+        return await plan_voters(b, context, open_, vote.stability)
+
+
+def _asked(where: Setting, vote: Voting) -> "dict[str, Decision]":
+    """Return the decisions that the command is about, by id. Raises: FormatError."""
+    from items.decisions import load_decisions
+
+    asked = {d.id: d for d in load_decisions(where.registry, freeze=None if vote.freeze else False)}
+    _known(where, asked, vote.answers)
+    return asked
+
+
+def _context(b: "Bench", asked: "dict[str, Decision]", shown: "Evidence") -> "Context":
+    from agents.panel import voters
+    from graphs.decision import Context
+
+    seats = b.setting.roster.voters
+    held = voters(seats, b.gateway, b.briefing, b.limits)
+    return Context(b.book, held, asked, shown, single_model(seats))
+
+
+def _open(context: "Context", where: Setting, *, again: bool) -> tuple[list[str], list[str]]:
+    """Return the decisions to ask now, and those decided on evidence that has changed since."""
+    from cli.evidence import stale
+    from items.records import decisions
+
+    settled = {d.id: d for d in decisions(context.book.events) if d.option is not None}
+    old = [id for id, d in settled.items() if stale(where, d)]
+    asked = context.decisions
+    return [id for id in asked if id not in settled or (again and id in old)], old
 
 
 async def _repeat(context: "Context", ids: list[str], repeats: int, *, quiet: bool) -> None:

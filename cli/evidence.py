@@ -28,10 +28,25 @@ if TYPE_CHECKING:
 
 def current_evidence(where: Setting) -> "Evidence":
     """Return the newest evidence file of the task; it is written first where there is none."""
+    return _shown(where, _newest(where) or write_evidence(where))
+
+
+def planned_evidence(where: Setting) -> "Evidence":
+    """Return what `current_evidence` would, and write nothing."""
     from graphs.decision import Evidence
     from registry.canonical import sha256_text
 
-    path = _newest(where) or write_evidence(where)
+    if newest := _newest(where):
+        return _shown(where, newest)
+    known = figures(where)
+    text = _text(where, known)
+    return Evidence("not written yet", text, sha256_text(text), known)
+
+
+def _shown(where: Setting, path: Path) -> "Evidence":
+    from graphs.decision import Evidence
+    from registry.canonical import sha256_text
+
     text = path.read_text(encoding="utf-8")
     name = str(path.relative_to(where.registry))
     return Evidence(name, text, sha256_text(text), _figures(path, text))
@@ -51,9 +66,14 @@ def write_evidence(where: Setting) -> Path:
     today = date.today().isoformat()
     number = sum(path.name.startswith(today) for path in folder_of(where).glob(NAMES)) + 1
     path = folder_of(where) / f"{today}-{number}-evidence.yaml"
-    told = {"task": where.task.task, "date": today, "figures": known}
-    replace(path, yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=110))
+    replace(path, _text(where, known))
     return path
+
+
+def _text(where: Setting, known: dict[str, Any]) -> str:
+    """Return today's evidence file of these figures."""
+    told = {"task": where.task.task, "date": date.today().isoformat(), "figures": known}
+    return yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=110)
 
 
 def _newest(where: Setting) -> Path | None:

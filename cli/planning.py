@@ -12,41 +12,74 @@ if TYPE_CHECKING:
     from models.call import Request
 
 PROBING = 3  # probes a conversation may have (agents/probing.py)
-USUAL = {"author": 2, "reviewer": 2, "fixer": 2, "voter": 1}  # one probe and the item; two passes
-MOST = {"author": 3 * 2 * (PROBING + 1), "reviewer": 2 * (PROBING + 2), "voter": 2 * 2}
+# Requests of a conversation as it mostly goes: one probe and the item; two passes; a vote.
+USUAL = {"author": 2, "reviewer": 2, "fixer": 2, "voter": 1}
+# And with every probe, re-ask and attempt used.
+MOST = {
+    "author": 3 * 2 * (PROBING + 1),
+    "reviewer": 2 * (PROBING + 2),
+    "fixer": 2 * (PROBING + 1),
+    "voter": 2,
+}
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How often a conversation is held: at least, mostly, at most. By default it is sure."""
+
+    least: int = 1
+    usual: float = 1.0
+    most: int = 1
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A model's share of a command: conversations, and what their requests can cost.
+    """A seat's share of a command: conversations, and what their requests can cost.
 
-    known:  conversations whose first request is answered in the ledger already.
-    usual:  requests as it mostly goes; `most`: with every probe, re-ask and attempt used.
+    seat:  role and number, e.g. `reviewer 2`.
+    conversations: as it mostly goes, rounded.
+    known:  sure conversations whose first request is answered in the ledger already: it is free.
+    prompt_tokens: of the first prompts of `conversations`.
+    least:  requests that are asked whatever is replied.
+    usual:  requests as it mostly goes; `most`: with every probe, re-ask, attempt and round used.
     most_usd: what `most` costs if every answer is as long as it may be; None: the price is not known.
-    low_usd:  what the first prompts alone cost.
+    low_usd:  what the prompts of `least` alone cost.
     expected_usd, expected_s: what `usual` takes if answers are like this model's in this role so far;
               None while the ledger has none.
+    basis:    what `usual` rests on beside the ledger, for people.
     """
 
+    seat: str
     model: str
     conversations: int
     known: int
     prompt_tokens: int
+    least: int
     usual: int
     most: int
     most_usd: float | None
     low_usd: float | None = None
     expected_usd: float | None = None
     expected_s: float | None = None
+    basis: str = ""
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """The first request of a conversation that may be held, and how often it is."""
+
+    request: "Request"
+    chance: Chance = Chance()
 
 
 async def planned(
     b: "Bench",
     role: str,
     seats: Callable[["Listening"], Sequence["Seat[Any, Any]"]],
-    tasks: Iterable[Any],
+    tasks: Iterable[tuple[Any, Chance]],
+    basis: str = "",
 ) -> list[Planned]:
-    """Return what a role's seats would ask for tasks, a line a model.
+    """Return what a role's seats would ask for tasks, a line a seat; a rule's seat asks nothing.
 
     seats: makes the seats on a line; each task has the number of the seat it is for.
     """
@@ -54,29 +87,45 @@ async def planned(
 
     line = Listening(b.gateway.cards)
     held = seats(line)
-    for task in tasks:
+    found: dict[int, list[Foreseen]] = {}
+    for task, chance in tasks:
         seat = held[(task.seat - 1) % len(held)]
         if not seat.by.startswith("rule/"):
             await seat.ask(task)
-    models = dict.fromkeys(request.model for request in line.heard)
-    return [_of_model(b, role, [r for r in line.heard if r.model == model]) for model in models]
+            found.setdefault(seat.number, []).append(Foreseen(line.heard[-1], chance))
+    return [_of_seat(b, role, n, found[n], basis) for n in sorted(found)]
 
 
-def _of_model(b: "Bench", role: str, requests: "list[Request]") -> Planned:
+def _of_seat(b: "Bench", role: str, seat: int, held: Sequence[Foreseen], basis: str) -> Planned:
     from models.prices import worst_usd
 
-    model, most = requests[0].model, MOST[role]
+    model = held[0].request.model
     price = b.gateway.cards[model].route.price(date.today())
-    worst = [worst_usd(price, request) for request in requests]
-    known = sum(b.gateway.ledger.find(request.key) is not None for request in requests)
-    tokens = sum(len(m.content.encode()) for r in requests for m in r.messages) // 4
-    total = None if None in worst else sum(cost or 0.0 for cost in worst) * most
-    n = len(requests)
-    plan = Planned(model, n, known, tokens, n * USUAL[role], n * most, total)
-    return _expected(b, role, plan)
+    worst = [worst_usd(price, f.request) for f in held for _ in range(f.chance.most)]
+    sure = [f for f in held if f.chance.least]
+    new = [f for f in sure if b.gateway.ledger.find(f.request.key) is None]
+    usual = sum(f.chance.usual for f in held)
+    plan = Planned(
+        f"{role} {seat}",
+        model,
+        conversations=round(usual),
+        known=len(sure) - len(new),
+        prompt_tokens=round(sum(_tokens(f.request) * f.chance.usual for f in held)),
+        least=sum(f.chance.least for f in new),
+        usual=round(usual * USUAL[role]),
+        most=len(worst) * MOST[role],
+        most_usd=None if None in worst else sum(cost or 0.0 for cost in worst) * MOST[role],
+        basis=basis,
+    )
+    return _expected(b, role, plan, sum(_tokens(f.request) * f.chance.least for f in new))
 
 
-def _expected(b: "Bench", role: str, plan: Planned) -> Planned:
+def _tokens(request: "Request") -> int:
+    """Return about how many tokens a prompt has."""
+    return sum(len(message.content.encode()) for message in request.messages) // 4
+
+
+def _expected(b: "Bench", role: str, plan: Planned, least_tokens: int) -> Planned:
     """Add what the price table and the ledger's past answers say of it."""
     from models.call import Answer
     from models.prices import cost_usd
@@ -90,28 +139,40 @@ def _expected(b: "Bench", role: str, plan: Planned) -> Planned:
             price, Answer("", input_tokens=round(prompts), output_tokens=round(written))
         )
 
-    plan = replace(plan, low_usd=cost(plan.prompt_tokens, 0))
+    plan = replace(plan, low_usd=cost(least_tokens, 0))
     if known is None:
         return plan
-    times = plan.usual / max(1, plan.conversations)
     return replace(
         plan,
-        expected_usd=cost(plan.prompt_tokens * times, plan.usual * known.output_tokens),
+        expected_usd=cost(plan.prompt_tokens * USUAL[role], plan.usual * known.output_tokens),
         expected_s=plan.usual * known.latency_s / route.concurrency,
     )
 
 
 def lines(found: Sequence[Planned]) -> list[str]:
-    """Return a plan as lines: a model each, then the sum."""
+    """Return a plan as lines: a seat each, what it rests on, then the sum."""
     told = [
-        f"{p.model}: {p.conversations} conversations ({p.known} begun before), {p.usual} requests, "
-        f"{p.most} at most; first prompts about {p.prompt_tokens:,} tokens; "
+        f"{p.seat}, {p.model}: {p.conversations} conversations ({p.known} begun before), "
+        f"{p.usual} requests, {p.least} at least, {p.most} at most; "
+        f"first prompts about {p.prompt_tokens:,} tokens; "
         f"at least {_usd(p.low_usd)}, {_likely(p)}, at most {_usd(p.most_usd)}"
         for p in found
     ]
-    costs = [p.most_usd for p in found]
-    total = None if None in costs else sum(cost or 0.0 for cost in costs)
-    return [*told, f"in all at most {_usd(total)}; nothing was asked"]
+    told += dict.fromkeys(p.basis for p in found if p.basis)
+    return [*told, f"in all {_sum(found)}; nothing was asked"]
+
+
+def _sum(found: Sequence[Planned]) -> str:
+    least, usual = _total(p.low_usd for p in found), _total(p.expected_usd for p in found)
+    most = f"at most {_usd(_total(p.most_usd for p in found))}"
+    if None in (least, usual):
+        return most
+    return f"at least {_usd(least)}, usually {_usd(usual)}, {most}"
+
+
+def _total(costs: Iterable[float | None]) -> float | None:
+    known = list(costs)
+    return None if None in known else sum(cost or 0.0 for cost in known)
 
 
 def _likely(plan: Planned) -> str:
@@ -135,7 +196,10 @@ async def plan_authors(where: "Setting", count: int) -> list[Planned]:
         slots = plan(where.tier, count, len(seats)).values()
         empty = [slot for slot in slots if slot.id not in b.book.ids]
         return await planned(
-            b, "author", lambda line: authors(seats, line, b.briefing, b.limits), empty
+            b,
+            "author",
+            lambda line: authors(seats, line, b.briefing, b.limits),
+            [(slot, Chance()) for slot in empty],
         )
 
 
@@ -159,11 +223,14 @@ async def plan_reviewers(where: "Setting", catch: int) -> list[Planned]:
             for n, task in enumerate(tasks[: catch * len(seats)])
         ]
         return await planned(
-            b, "reviewer", lambda line: reviewers(seats, line, b.briefing, b.limits), tasks
+            b,
+            "reviewer",
+            lambda line: reviewers(seats, line, b.briefing, b.limits),
+            [(task, Chance()) for task in tasks],
         )
 
 
-def say_plan(found: list[Planned], *, json: bool) -> None:
+def say_plan(found: Sequence[Planned], *, json: bool) -> None:
     """Print a plan."""
     from registry.canonical import canonical
 

@@ -1,5 +1,6 @@
 """The making of a text2sql task: write, check, review, fix, decide, freeze, and look at it all."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -27,7 +28,8 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
-from cli.planning import plan_authors, plan_reviewers, say_plan
+from cli.planning import Planned, plan_authors, plan_reviewers, say_plan
+from cli.planning_fixes import plan_fixers
 from cli.reviewing import Work, reviewed
 from cli.writing import generated
 
@@ -134,6 +136,7 @@ def llm_fix(
     ] = "drop",
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
+    plan: PlanOption = False,
     budget: BudgetOption = None,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,
@@ -146,10 +149,27 @@ def llm_fix(
     otherwise; `text2sql desk` shows what waits for the owner.
     Example: benchtoward text2sql llm-fix --roster source --rounds 3
     """
-    for tier in _tiers(registry, task):
-        where = setting(registry, runs, data, task, tier, roster)
-        if where.path.exists():
-            _review(where, Work(rounds=rounds, unsettled=unsettled), budget, json=json)
+    tiers = _tiers(registry, task)
+    places = [setting(registry, runs, data, task, tier, roster) for tier in tiers]
+    places = [where for where in places if where.path.exists()]
+    if plan:
+        say_plan(_planned_fixes(places, rounds), json=json)
+        return
+    for where in places:
+        _review(where, Work(rounds=rounds, unsettled=unsettled), budget, json=json)
+
+
+def _planned_fixes(places: list[Setting], rounds: int) -> list[Planned]:
+    """Return the plans of all tiers, seat by seat."""
+    import asyncio
+
+    found: list[Planned] = []
+    for where in places:
+        unfrozen(where)
+        for of_seat in asyncio.run(plan_fixers(where, rounds)):
+            seat, basis = f"{where.tier} {of_seat.seat}", f"{where.tier}, {of_seat.basis}"
+            found.append(replace(of_seat, seat=seat, basis=basis))
+    return found
 
 
 def _review(where: Setting, work: Work, budget: float | None, *, json: bool) -> None:

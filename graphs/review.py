@@ -22,6 +22,7 @@ from the start.
 """
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
@@ -158,15 +159,7 @@ async def fix(state: State, runtime: Runtime[Context]) -> State:
     if any(event.body["round"] == round for event in done):
         return {"mended": "new"}
     item = book.item(state["item_id"])
-    fixer = _fixer(context, item, round)
-    task = FixTask(
-        item,
-        minutes.objections(book.panel(item).verdicts),
-        tuple(state["problems"]),
-        minutes.history(book.of(item.id), item),
-        round,
-        fixer.number,
-    )
+    fixer, task = fix_task(context, item, round, state["problems"])
     reply = await fixer.ask(task)
     book.write(minutes.fix_event(item, round, reply))
     if isinstance(reply, NoReply):
@@ -240,6 +233,23 @@ def open_work(context: Context, item_id: str, *, fixing: bool) -> bool:
     return bool(open_seats) or (fixing and not panel.approved)
 
 
+def fix_task(
+    context: Context, item: Item, round: int, problems: Sequence[str]
+) -> tuple[Fixer, FixTask]:
+    """Return the fixer of a round and what it is asked: they take turns, from a place the id gives."""
+    book, start = context.book, sum(item.id.encode())
+    fixer = context.fixers[(start + round) % len(context.fixers)]
+    task = FixTask(
+        item,
+        minutes.objections(book.panel(item).verdicts),
+        tuple(problems),
+        minutes.history(book.of(item.id), item),
+        round,
+        fixer.number,
+    )
+    return fixer, task
+
+
 def _unheard(context: Context, item_id: str) -> list[Reviewer]:
     return minutes.unheard(context.book, context.reviewers, item_id)
 
@@ -261,9 +271,3 @@ def _sitting(state: State, seat: int, repeat: int) -> Sitting:
 
 def _round_left(state: State) -> bool:
     return state["round"] <= state["last_round"]
-
-
-def _fixer(context: Context, item: Item, round: int) -> Fixer:
-    """Return the fixer of a round: they take turns, beginning at a place that the id gives."""
-    start = sum(item.id.encode())
-    return context.fixers[(start + round) % len(context.fixers)]

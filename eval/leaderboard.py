@@ -23,7 +23,7 @@ class Entry:
 
     figures:  by (tier, measure), those of breakdowns too (S1-104).
     counts:   tier -> outcome class -> instances.
-    bounds:   of the primary metric while instances are open, else None.
+    bounds:   of the primary metric while instances are open, else None; None too where it has no value.
     marks:    baseline, author, reviewer, incomplete.
     """
 
@@ -128,9 +128,13 @@ def _entry(
     )
 
 
-def _bounds(exam: Exam, run: Run, worst: Mapping[tuple[str, str], Figure]) -> tuple[float, float]:
-    best = point(_named(exam.measures(_closed(exam, run, right=True)), exam.primary))
-    return (primary(exam, worst).value or 0.0, best)
+def _bounds(
+    exam: Exam, run: Run, worst: Mapping[tuple[str, str], Figure]
+) -> tuple[float, float] | None:
+    best = _named(exam.measures(_closed(exam, run, right=True)), exam.primary)
+    if not sum(best.denominators):  # a draft whose first tier holds nothing yet
+        return None
+    return (primary(exam, worst).value or 0.0, point(best))
 
 
 def point(measure: Measure) -> float:

@@ -1,12 +1,14 @@
 """The exam's commands from the outside: what they print and how they end."""
 
 import json
+from datetime import date
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
 from cli import exam as commands
+from items.questions import QuestionFile, draft_path, save_questions
 from registry.reader import FormatError
 from tests import small
 
@@ -84,3 +86,16 @@ def test_a_diagnostic_run_has_another_limit_and_stands_on_no_board(place, tmp_pa
     assert "(diagnostic)" in done.stdout
     assert (tmp_path / "diagnostic" / "small-text2sql@0-99" / "benchtoward--prior").is_dir()
     assert "no runs on" in invoke("leaderboard", *where).stdout
+
+
+def test_a_limited_dry_run_of_a_draft_without_hard_items_has_no_bounds(tmp_path):
+    registry, data = small.make(tmp_path)
+    empty = QuestionFile("small-text2sql", "hard", date(2019, 7, 3), questions=())
+    save_questions(draft_path(registry, "small-text2sql", 0, "hard"), empty)
+    where = ["--registry", registry, "--data", data, "--runs", tmp_path / "runs"]
+    done = invoke(
+        "eval-text2sql", "--model", "benchtoward/prior", "--dry-run", "--limit", 1, *where
+    )
+    assert done.exit_code == 0, done.output
+    (entry,) = json.loads(invoke("leaderboard", "--dry-run", "--json", *where).stdout)["entries"]
+    assert (entry["open"], entry["bounds"], entry["rank"]) == (2, None, None)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from agents.seats import FixTask, ReviewTask
     from cli.making import Bench, Setting
     from graphs.review import Context
-    from graphs.workbook import Workbook
     from items.model import Item
 
 UNKNOWN = 0.5  # the chance of what has never happened in this file
@@ -35,7 +34,7 @@ class Judged:
 
     def __str__(self) -> str:
         if not self.judged:
-            return "none judged yet, half of them assumed"
+            return "none judged yet, half assumed"
         return f"{self.approved} of {self.judged}"
 
 
@@ -48,8 +47,8 @@ async def plan_fixers(where: "Setting", rounds: int) -> list[Planned]:
     roster = where.roster
     async with bench(where, "plan", (), None) as b:
         context = panel_context(b, Work(rounds=rounds))
-        first, mended = judged(b.book, "draft", "edit"), judged(b.book, "fix")
-        basis = f"approved at once so far: first versions {first}, mended ones {mended}"
+        first, mended = judged(context, "draft", "edit"), judged(context, "fix")
+        basis = f"approved by this panel so far: first versions {first}, mended ones {mended}"
         fixes: list[tuple[FixTask, Chance]] = []
         reviews: list[tuple[ReviewTask, Chance]] = []
         for item in await _open(b, context):
@@ -76,22 +75,29 @@ async def plan_fixers(where: "Setting", rounds: int) -> list[Planned]:
         ]
 
 
-def judged(book: "Workbook", *kinds: str) -> Judged:
-    """Return what became of the contents that events of these kinds gave the items of a file."""
+def judged(context: "Context", *kinds: str) -> Judged:
+    """Return what became of the contents that events of these kinds gave the items of a file.
+
+    Only what these reviewers judged counts, and of broken rules only those of these fixers' versions:
+    what another roster's panel thought says nothing of this one.
+    """
+    from graphs.minutes import holder
     from items.model import Item
 
-    found = []
+    book, found = context.book, []
+    panel = {(seat.number, seat.by) for seat in context.reviewers}
+    fixers = {seat.by for seat in context.fixers}
     for event in book.events:
         if event.kind not in kinds or event.item is None or "item" not in event.body:
             continue
-        panel = book.panel(Item(**event.body["item"]))
-        whole = len(panel.verdicts) == panel.seats and all(e.body["valid"] for e in panel.verdicts)
-        broken = any(
+        said = book.panel(Item(**event.body["item"]))
+        valid = {(e.body["seat"], holder(e.by)) for e in said.verdicts if e.body["valid"]}
+        broken = holder(event.by) in fixers and any(
             e.kind == "problem" and e.by == "rule/check" and e.item_sha256 == event.item_sha256
             for e in book.of(event.item)
         )
-        if whole or broken:
-            found.append(panel.approved)
+        if valid == panel or broken:
+            found.append(said.approved)
     return Judged(sum(found), len(found))
 
 

@@ -22,7 +22,7 @@ def unheard(book: Workbook, reviewers: Sequence[Reviewer], item_id: str) -> list
     round = book.round(item_id)
     panel = book.panel(book.item(item_id))
     spoken = {
-        (event.body["seat"], _holder(event.by))
+        (event.body["seat"], holder(event.by))
         for event in panel.verdicts
         if event.body["valid"]
         and (event.body["verdict"] == "approve" or event.body["round"] == round)
@@ -95,7 +95,7 @@ def objections(verdicts: Sequence[Event]) -> tuple[Issue, ...]:
     return tuple(sorted(set(issues), key=lambda i: (i.kind, i.sentence, i.evidence)))
 
 
-def _holder(by: str) -> str:
+def holder(by: str) -> str:
     """Return a seat's holder without a rule's version."""
     return by.split("@")[0] if by.startswith("rule/") else by
 

@@ -51,6 +51,7 @@ def test_a_fix_plan_has_the_fix_that_is_due_and_three_reviews_a_round(site):
     found = plan("llm-fix --rounds 1", folder)
     fixers = [name for name in found if "fixer" in name]
     assert len(fixers) == 1
+    assert "first versions 3 of 4" in found[fixers[0]]["basis"]
     fixer = found[fixers[0]]
     assert (fixer["conversations"], fixer["least"], fixer["usual"], fixer["most"]) == (1, 1, 2, 8)
     assert sorted(set(found) - set(fixers)) == [f"hard reviewer {n}" for n in (1, 2, 3)]
@@ -69,7 +70,7 @@ def test_a_later_round_is_only_as_likely_as_the_record_lets_expect(site):
     assert sum(seat["least"] for seat in fixers) == 1
     seat = found["hard reviewer 1"]
     assert (seat["usual"], seat["most"]) == (round(2 * 1.05 * (1 + 0.5 + 0.25)), 3 * 2 * 10)
-    assert "mended ones none judged yet, half of them assumed" in seat["basis"]
+    assert "mended ones none judged yet, half assumed" in seat["basis"]
 
 
 def test_a_fix_plan_counts_the_prompt_that_the_fixer_is_then_sent(site):
@@ -89,11 +90,23 @@ def test_a_file_that_was_never_judged_is_planned_with_its_first_reviews(site):
     told("hard-generate --count 4", folder)
     before = len(server.bodies)
     found = plan("llm-fix --rounds 1", folder)
+    assert "first versions none judged yet, half assumed" in found["hard reviewer 1"]["basis"]
     assert found["hard reviewer 1"]["least"] >= 4  # and what every model judges twice
     fixers = [seat for name, seat in found.items() if "fixer" in name]
     assert {seat["least"] for seat in fixers} == {0}
     assert sum(seat["most"] for seat in fixers) == 4 * 8
     assert len(server.bodies) == before
+
+
+def test_what_another_panel_thought_says_nothing_of_this_one(site):
+    folder, _ = reviewed(site)
+    rosters = folder / "registry" / "rosters.yaml"
+    text = rosters.read_text()
+    swapped = text.replace(line.MODELS[0], "x").replace(line.MODELS[1], line.MODELS[0])
+    rosters.write_text(swapped.replace("x\n", f"{line.MODELS[1]}\n"))
+    seat = plan("llm-fix", folder)["hard reviewer 1"]
+    assert "first versions none judged yet" in seat["basis"]
+    assert seat["least"] >= 4
 
 
 def test_a_fix_plan_writes_nothing_into_the_record(site):

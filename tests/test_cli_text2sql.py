@@ -126,6 +126,17 @@ def attempts(folder) -> dict[str, int]:
         return dict(connection.execute(query).fetchall())
 
 
+def verdicts(folder) -> list[str]:
+    """What the seats said, a line each: for the message of a failed test."""
+    record = load(record_of(next(folder.glob("registry/drafts/*hard*"))))
+    return [
+        f"{e.item} round {e.body['round']} seat {e.body['seat']} repeat {e.body.get('repeat')}: "
+        f"{e.body['verdict']} {e.body.get('problem', '')}"
+        for e in record
+        if e.kind == "verdict"
+    ]
+
+
 def test_a_line_that_is_killed_anywhere_ends_in_the_same_hashes_and_asks_nothing_twice(site):
     folder, server = site
     kills = {"hard-generate --count 4": 3, "hard-review": 10, "llm-fix": 2, "llm-decide": 2}
@@ -140,7 +151,7 @@ def test_a_line_that_is_killed_anywhere_ends_in_the_same_hashes_and_asks_nothing
     assert frozen(folder)
     kinds = [event.kind for event in load(record_of(next(folder.glob("registry/drafts/*hard*"))))]
     assert (kinds.count("draft"), kinds.count("fix"), kinds.count("freeze")) == (4, 1, 1)
-    assert kinds.count("verdict") == 4 * 3 + 3
+    assert kinds.count("verdict") == 4 * 3 + 3, verdicts(folder)
     assert kinds.count("ballot") == 2 * 3
 
 

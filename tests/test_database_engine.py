@@ -247,9 +247,10 @@ def test_a_task_that_waits_for_a_worker_can_be_cancelled_too(eunomia):
 def script(body, path):
     """A Python process of its own that runs a bomb; prints its workers' ids first."""
     code = f"""
-        import asyncio, sys, threading
+        import asyncio, signal, sys, threading
         from pathlib import Path
         from database.engine import open_database
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
         database = open_database(Path({str(path)!r}))
         pids = [worker.process.pid for worker in database._pool._living]
         print(*pids, flush=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 import prompts
 from database.engine import Database
 from database.schema import schema_text
+from items.evidence import load_receipt, receipt_path
 from items.freeze import Now, TierNow, differences, load_spec, spec_path, verify_pins
 from items.model import Item
 from items.questions import load_questions
@@ -102,6 +103,7 @@ def open_task(
         )
     if spec.pins is not None and not (other_protocol and _only_protocol(spec, task.now)):
         verify_pins(spec, task.now, path)
+    _as_received(registry, spec, path)
     return task
 
 
@@ -128,7 +130,22 @@ def read_task(registry: Path, name: str) -> Task:
     nows = {key: tier.now for key, tier in tiers.items()}
     now_ = Now(nows, pins.protocol, pins.duckdb, pins.database, pins.tables)
     verify_pins(spec, now_, path)
+    _as_received(registry, spec, path)
     return Task(spec, tiers, None, now_)
+
+
+def _as_received(registry: Path, spec: Spec, path: Path) -> None:
+    """Refuse a frozen spec that its receipt does not name: what no pin covers (the output limit, the
+    roster) decides scores too. Raises: FormatError.
+    """
+    receipt = load_receipt(registry, spec.task) if spec.pins is not None else None
+    if receipt is not None and receipt.spec_sha256 != spec.sha256:
+        raise FormatError(
+            path,
+            None,
+            f"the spec changed since its receipt ({receipt_path(registry, spec.task)}) was written;"
+            " what changed is a new task version",
+        )
 
 
 def _only_protocol(spec: Spec, now: Now) -> bool:

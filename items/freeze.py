@@ -120,7 +120,10 @@ def differences(spec: Spec, now: Now) -> list[str]:
     pins = spec.pins
     if pins is None:
         return [f"{spec.task} has no pins"]
-    found = [line for name in pins.tiers for line in _tier_differences(name, pins, now)]
+    found = [
+        f"the {name} tier has no pins" for name in sorted(spec.tiers.keys() - pins.tiers.keys())
+    ]
+    found += [line for name in pins.tiers for line in _tier_differences(name, pins, now)]
     found += [
         f"table {table} is {_short(now.tables.get(table))}, the spec pins {_short(sha256)}"
         for table, sha256 in pins.tables.items()

@@ -79,12 +79,12 @@ def load(path: Path) -> list[Event]:
         return []
     events: list[Event] = []
     previous = FIRST
-    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
-    for number, line in enumerate(whole.split("\n") if whole else [], 1):
-        event = _parse(path, number, line)
+    whole, _, _ = path.read_bytes().rpartition(b"\n")  # a kill may cut a letter in two: bytes
+    for number, data in enumerate(whole.split(b"\n") if whole else [], 1):
+        event, line = _parse(path, number, data), data.decode()
         if event.previous != previous or event.seq != number or _line(event) != line:
             raise FormatError(path, number, "the chain is broken: this line or one before changed")
-        previous = hashlib.sha256(line.encode()).hexdigest()
+        previous = hashlib.sha256(data).hexdigest()
         events.append(event)
     return events
 
@@ -100,10 +100,10 @@ def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _parse(path: Path, number: int | None, line: str) -> Event:
+def _parse(path: Path, number: int | None, line: bytes) -> Event:
     try:
-        return Event(**json.loads(line))
-    except (ValueError, TypeError) as error:
+        return Event(**json.loads(line.decode()))
+    except (ValueError, TypeError, RecursionError) as error:
         raise FormatError(path, number, f"not an event: {error}") from None
 
 
@@ -123,7 +123,7 @@ def _last(path: Path, out: BinaryIO) -> tuple[int, str]:
     if not whole:
         return 0, FIRST
     last = whole[:-1].split(b"\n")[-1]
-    return _parse(path, None, last.decode()).seq, hashlib.sha256(last).hexdigest()
+    return _parse(path, None, last).seq, hashlib.sha256(last).hexdigest()
 
 
 def _line(event: Event) -> str:

@@ -1,11 +1,15 @@
 """A frozen task is refused when anything it pins has changed, by the name of what changed (S1-052)."""
 
+from dataclasses import replace
+
 import duckdb
 import pytest
 
 from database.engine import open_database
-from eval.spec import find_task, open_task
+from eval.spec import find_task, open_task, read_task
 from eval.text2sql import Text2Sql
+from items.evidence import Receipt, save_receipt
+from items.spec import load_spec, save_spec, spec_path
 from registry.reader import FormatError
 from tests import small
 
@@ -81,6 +85,35 @@ def test_a_changed_database_is_refused_by_table(place):
         connection.execute("UPDATE visit SET day = '2019-01-03' WHERE visit_id = 1")
     with pytest.raises(FormatError, match="table visit"):
         opened(place)
+
+
+def test_a_tier_without_pins_is_refused(place):
+    small.freeze(*place)
+    path = spec_path(place[0], small.TASK)
+    spec = load_spec(path)
+    assert spec.pins is not None
+    pins = replace(spec.pins, tiers={"hard": spec.pins.tiers["hard"]})
+    save_spec(path, replace(spec, pins=pins))
+    with pytest.raises(FormatError, match="the easy tier has no pins"):
+        opened(place)
+
+
+def test_a_spec_changed_after_its_receipt_is_refused(place):
+    """No pin covers the output limit; the receipt's hash does."""
+    small.freeze(*place)
+    path = spec_path(place[0], small.TASK)
+    spec = load_spec(path)
+    assert spec.pins is not None
+    receipt = Receipt(spec.task, spec.sha256, spec.pins.frozen, "owner", ())
+    save_receipt(place[0], receipt)
+    assert opened(place).frozen
+    assert read_task(place[0], small.TASK).frozen
+    changed = replace(spec.request, max_tokens=spec.request.max_tokens + 1)
+    save_spec(path, replace(spec, request=changed))
+    with pytest.raises(FormatError, match="the spec changed since its receipt"):
+        opened(place)
+    with pytest.raises(FormatError, match="the spec changed since its receipt"):
+        read_task(place[0], small.TASK)
 
 
 def test_an_unknown_prompt_is_refused_by_name(place):

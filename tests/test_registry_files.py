@@ -81,13 +81,25 @@ def test_a_removed_line_is_found(tmp_path):
         events.load(path)
 
 
-def test_a_half_written_last_line_is_not_an_event(tmp_path):
+@pytest.mark.parametrize("half", [b'{"kind":"verd', '{"body":{"reason":"환'.encode()[:-1]])
+def test_a_half_written_last_line_is_not_an_event(tmp_path, half):
     path = record(tmp_path)
-    with path.open("a") as out:
-        out.write('{"kind":"verd')
+    with path.open("ab") as out:
+        out.write(half)
     assert len(events.load(path)) == 3
     events.append(path, [Event("drop", "owner", item="i0")])
     assert [e.kind for e in events.load(path)] == ["draft", "draft", "draft", "drop"]
+
+
+@pytest.mark.parametrize("line", [b"\xff\xfe", b"[" * 100_000], ids=["not UTF-8", "deep"])
+def test_a_line_that_nothing_can_read_is_named(tmp_path, line):
+    path = record(tmp_path)
+    with path.open("ab") as out:
+        out.write(line + b"\n")
+    with pytest.raises(FormatError, match="4: not an event"):
+        events.load(path)
+    with pytest.raises(FormatError, match="not an event"):
+        events.append(path, [Event("drop", "owner", item="i0")])
 
 
 def _append_ten(path: Path, name: str) -> None:

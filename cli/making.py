@@ -150,7 +150,9 @@ async def bench(
                 limits_of(gateway),
             )
             for model, reason in gateway.down.items():
-                print(f"{model} is down ({reason}); its work is open: run this again", file=sys.stderr)
+                print(
+                    f"{model} is down ({reason}); its work is open: run this again", file=sys.stderr
+                )
 
 
 def briefing_of(where: Setting, book: "Workbook", database: "Database") -> "Briefing":

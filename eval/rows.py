@@ -66,7 +66,7 @@ class RunFolder:
         path = self.path / "run.json"
         try:
             value = json.loads(path.read_bytes())
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(path, None, f"not JSON: {error}; delete the folder") from None
         return dict(value)
 
@@ -106,7 +106,9 @@ def writing(folder: RunFolder) -> Iterator[Writer]:
 
 
 def run_folder(runs: Path, label: Label, task: str, model: str) -> RunFolder:
-    """Return the folder of a model's run on a task."""
+    """Return the folder of a model's run on a task. Raises: FormatError (a name that is no folder's)."""
+    if model in ("", ".", "..") or "\0" in model:
+        raise FormatError(runs / label / task, None, f"{model!r} cannot name a run")
     return RunFolder(runs / label / task / slug(model))
 
 
@@ -128,8 +130,8 @@ def read_rows(path: Path) -> list[Row]:
     """
     if not path.exists():
         return []
-    whole, _, _ = path.read_text(encoding="utf-8").rpartition("\n")
-    lines = whole.split("\n") if whole else []
+    whole, _, _ = path.read_bytes().rpartition(b"\n")  # a kill may cut a letter in two: bytes
+    lines = whole.split(b"\n") if whole else []
     return [_row(path, number, line) for number, line in enumerate(lines, 1)]
 
 
@@ -145,12 +147,12 @@ def stamped(row: Row) -> Row:
     return dataclasses.replace(row, when=now())
 
 
-def _row(path: Path, number: int, line: str) -> Row:
+def _row(path: Path, number: int, line: bytes) -> Row:
     try:
-        value = json.loads(line)
+        value = json.loads(line.decode())
         answer = value.pop("answer")
         return Row(**value, answer=answer and _answer(answer))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise FormatError(path, number, f"not a row of a run: {error}") from None
 
 

@@ -91,7 +91,7 @@ def _header(folder: RunFolder) -> dict[str, Any] | None:
     with path.open(encoding="utf-8") as lines:
         try:
             return dict(json.loads(next(lines)))
-        except (ValueError, StopIteration) as error:
+        except (ValueError, TypeError, StopIteration, RecursionError) as error:
             raise FormatError(path, 1, f"not a scored run: {error}; delete it") from None
 
 
@@ -132,7 +132,7 @@ def kept_score(exam: Exam, folder: RunFolder) -> Run | None:
         header, *lines = json_lines(path.read_text(encoding="utf-8"))
         head = json.loads(header)
         return Run(head["model"], head, tuple(_scored(known, line) for line in lines))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(path, None, f"not a scored run: {error}; score it again") from None
 
 

@@ -276,4 +276,6 @@ def _ballot(event: Event) -> Ballot:
 
 
 def _approves(event: Event) -> bool:
-    return event.body.get("valid") is True and event.body.get("verdict") == "approve"
+    """Tell whether a verdict is a valid "approve"; one that names issues contradicts itself."""
+    body = event.body
+    return body.get("valid") is True and body.get("verdict") == "approve" and not body.get("issues")

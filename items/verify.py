@@ -20,7 +20,7 @@ from items.decisions import load_decisions
 from items.freeze import Now, TierNow, differences
 from items.frozen import Finding, Frozen, rests
 from items.model import Item
-from items.records import Approval, approval, contents, decisions, record_of
+from items.records import Approval, approval, contents, decisions, record_of, render
 from items.spec import spec_path
 from registry.canonical import canonical, sha256_text
 from registry.events import Event, head
@@ -88,6 +88,21 @@ def items(frozen: Frozen) -> Iterator[Finding]:
                 yield Finding("broken", f"{tier}/{item.id}", "the record holds another content")
         for id in recorded.keys() - {item.id for item in file.kept}:
             yield Finding("broken", f"{tier}/{id}", "the record keeps it, the file does not")
+        shown = render(file, frozen.records[tier][: file.rendered_to])
+        told = {q.id: q for q in shown.questions}
+        authors = {q.id: q.author for q in contents(frozen.events(tier)).values()}
+        path = str(frozen.path(tier))
+        if (file.task, file.tier) != (frozen.spec.slug, tier):
+            yield Finding("broken", path, f"it is of {file.task}, tier {file.tier}")
+        for q in file.questions:
+            if (q.reviews, q.history) != (told[q.id].reviews, told[q.id].history):
+                yield Finding(
+                    "broken", f"{tier}/{q.id}", "it shows reviews that the record has not"
+                )
+            if q.author != authors.get(q.id, q.author):
+                yield Finding("broken", f"{tier}/{q.id}", f"its author is {authors[q.id]}")
+        if file.decisions != shown.decisions:
+            yield Finding("broken", path, "it shows decisions that the record has not")
     pins = frozen.pins
     now = Now(tiers, pins.protocol, pins.duckdb, pins.database, pins.tables)
     for difference in differences(frozen.spec, now):

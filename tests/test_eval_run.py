@@ -19,6 +19,7 @@ from eval.score import load_run, score
 from eval.statistics import figures
 from models.call import Answer, ModelError
 from registry.files import BusyError
+from registry.reader import FormatError
 from tests.toy import Toy, header
 
 MODEL = {"model": "toy/parrot-1b"}
@@ -123,6 +124,30 @@ def test_a_row_that_a_kill_left_half_written_is_asked_again(folder):
     model = Parrot()
     assert sat(folder, model).asked == 1
     assert len(read_rows(folder.answers)) == 16
+
+
+def test_a_letter_that_a_kill_cut_in_two_is_half_a_line(folder):
+    sat(folder, Parrot())
+    with folder.answers.open("ab") as out:
+        out.write('{"answer":{"text":"환'.encode()[:-1])
+    assert len(read_rows(folder.answers)) == 16
+
+
+@pytest.mark.parametrize(
+    "line", [b"\xff", b"[" * 100_000, b"[1]"], ids=["not UTF-8", "deep", "a list"]
+)
+def test_a_line_that_is_no_row_is_named(folder, line):
+    sat(folder, Parrot())
+    with folder.answers.open("ab") as out:
+        out.write(line + b"\n")
+    with pytest.raises(FormatError, match="17: not a row of a run"):
+        read_rows(folder.answers)
+
+
+@pytest.mark.parametrize("name", ["", ".", ".."])
+def test_a_model_whose_name_leads_elsewhere_has_no_run(tmp_path, name):
+    with pytest.raises(FormatError, match="cannot name a run"):
+        run_folder(tmp_path, "exam", "toy@0", name)
 
 
 def test_two_processes_never_write_one_run(folder):

@@ -128,6 +128,10 @@ def test_three_valid_approvals_on_the_present_content_approve():
             id="on an older content",
         ),
         pytest.param([vote(1), vote(2), vote(3), vote(4)], id="a fourth seat"),
+        pytest.param(
+            [vote(1), vote(2), vote(3, issues=[{"kind": "other", "sentence": "no"}])],
+            id="one approves and objects at once",
+        ),
     ],
 )
 def test_anything_less_does_not(events):

@@ -229,6 +229,23 @@ def test_a_setting_that_was_not_decided_so_is_named(registry):
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (f"author: {PANEL[0]}", "author: somebody", "its author is"),
+        ("verdict: approve", "verdict: reject", "it shows reviews that the record has not"),
+        ("tally: 2 of 3", "tally: 3 of 3", "it shows decisions that the record has not"),
+        ("task: demo", "task: other", "it is of other"),
+    ],
+)
+def test_what_the_file_shows_is_what_the_record_says(registry, old, new, said):
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    assert any(said in finding.what for finding in verify(Frozen(registry, "demo@0", reread)))
+
+
 def test_an_item_dropped_from_the_file_is_named(registry):
     path = registry / "drafts" / "demo-hard-v0.yaml"
     file = load_questions(path)

@@ -107,6 +107,8 @@ def serve(path: str, parent: int, context: int) -> None:
     params.n_ctx = context
     params.n_parallel = 1
     params.cache_ram_mib = CACHE_MIB
+    # Twice the tokens a second at a prompt of 5,800 tokens on two cores (34 against 17).
+    params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.port = 0
     params.ui = False
     params.endpoint_slots = False

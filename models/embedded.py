@@ -107,8 +107,11 @@ def serve(path: str, parent: int, context: int) -> None:
     params.n_ctx = context
     params.n_parallel = 1
     params.cache_ram_mib = CACHE_MIB
-    # Twice the tokens a second at a prompt of 5,800 tokens on two cores (34 against 17).
+    # On two cores, at a prompt of 6,000 tokens: no flash attention doubles the tokens a second, and keys
+    # of 8 bits give another 1.3 times (prompt 60 s -> 47 s, answers 21 -> 28 tokens a second).
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    params.cache_type_k = xllamacpp.ggml_type.GGML_TYPE_Q8_0
+    params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_BF16
     params.port = 0
     params.ui = False
     params.endpoint_slots = False

@@ -91,7 +91,7 @@ def test_the_schema_text_says_what_a_model_needs(database):
     assert "CREATE TABLE person (person_id BIGINT, gender_concept_id BIGINT, " in text
     assert "/* 3 of 2,694 rows:\n1|8507|" in text or "/* 3 of 2,694 rows:\n1|8532|" in text
     assert "Tables without any row: care_site, cohort, " in text
-    assert "Condition | SNOMED | 84" in text
+    assert "Condition|SNOMED|84" in text
     assert "Diastolic" not in text  # no concept rows (S1-064)
     assert "; measurement (value_as_number, " in text.splitlines()[-1]
     assert "NULL in every row" not in schema_text(database, null_columns=False)

@@ -133,8 +133,9 @@ def _where(
 def _view(where: Setting, id: str) -> None:
     """Print the item, its result beside each reviewer's own, and every verdict."""
     from cli.making import opened_database
+    from items.approvals import approval
     from items.questions import load_questions
-    from items.records import approval, record_of
+    from items.records import record_of
     from registry.events import load
 
     question = load_questions(where.path).question(id)

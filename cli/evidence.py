@@ -147,8 +147,9 @@ def _candidate(card: "ModelCard", prompt: int) -> dict[str, Any]:
 
 def _of_tier(where: Setting, tier: str) -> dict[str, int]:
     """Return a tier's counts: items by kind, and how many the panel approved."""
+    from items.approvals import approval
     from items.questions import load_questions
-    from items.records import approval, record_of
+    from items.records import record_of
     from registry.events import load
 
     if tier not in where.task.tiers:

@@ -23,6 +23,7 @@ from cli import (
     text2sql,
     thinking,
     vendor,
+    verifying,
 )
 from registry.reader import FormatError
 
@@ -59,7 +60,7 @@ app.command("leaderboard")(exam.leaderboard)
 app.command("compare")(comparing.compare)
 app.command("report")(standings.report)
 app.command("sop")(standings.sop)
-app.command("verify")(release.verify)
+app.command("verify")(verifying.verify)
 app.command("lint")(release.lint)
 app.add_typer(ledger.app, name="ledger")
 app.command("batches")(batches.batches)

@@ -35,7 +35,7 @@ def tier_standing(name: str, path: Path, file: "QuestionFile") -> dict[str, Any]
 
 
 def _state(item: Any, events: list[Any]) -> str:
-    from items.records import approval
+    from items.approvals import approval
 
     said = approval(events, item)
     if said.approved:
@@ -46,7 +46,7 @@ def _state(item: Any, events: list[Any]) -> str:
 
 def _unaided(kept: list[Any], events: list[Any]) -> dict[str, int]:
     """Return how many items had 0 to 3 reviewers reach the reference's result on their own."""
-    from items.records import approval
+    from items.approvals import approval
 
     counts: Counter[int] = Counter()
     for question in kept:

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from items.approvals import Approval, approval
 from items.model import Item
 from items.questions import Question, QuestionFile, save_questions
-from items.records import CONTENT, Approval, approval, contents, record_of, render, take_in
+from items.records import CONTENT, contents, record_of
+from items.rendered import render, take_in
 from registry.events import Event, append, load
 from registry.files import locked
 

@@ -32,6 +32,10 @@ KEPT = (
 Reply = Mapping[str, Any]  # {"key", "request", "answer"}
 
 
+class MissingError(FormatError):
+    """A file that a pin or a receipt names is not there."""
+
+
 @dataclass(frozen=True)
 class Head:
     """A record at the freeze: its file's stem, how many events it had, the sha256 of the last line."""
@@ -75,12 +79,12 @@ def save_replies(folder: Path, replies: Iterable[Reply]) -> str:
 def load_replies(folder: Path, name: str) -> dict[str, Reply]:
     """Return the replies of a file by key.
 
-    Raises: FormatError when the file is missing, is not what its name says, or holds a line whose key
-    is not its request's.
+    Raises: MissingError; FormatError when the file is not what its name says, or holds a line whose
+    key is not its request's.
     """
     path = folder / f"{name}.jsonl.gz"
     if not path.exists():
-        raise FormatError(path, None, "the receipt names these replies; the file is missing")
+        raise MissingError(path, None, "these replies are named, and the file is not there")
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != name:
         raise FormatError(path, None, "the file is not what its name says: a byte changed")

@@ -13,8 +13,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from items.approvals import approval
 from items.model import Item, tier_sha256, untidy
-from items.records import approval
 from items.spec import Pins, Spec, Tier, TierPins, envelope, load_spec, save_spec, spec_path, thawed
 from registry.canonical import sha256_json
 from registry.events import Event

@@ -20,11 +20,19 @@ Reread = Callable[[Event, list[Reply], Item | None], str | None]
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that does not follow, or cannot be told, with the place where it stands."""
+    """One thing that does not follow, or cannot be told, with the place where it stands.
 
-    status: Literal["broken", "unverifiable"]
+    missing: a file that the pins or the receipt name is gone; unverifiable: nothing ever named a reply.
+    """
+
+    status: Literal["broken", "missing", "unverifiable"]
     where: str
     what: str
+
+    @property
+    def fails(self) -> bool:
+        """Tell whether a task with this finding does not pass."""
+        return self.status != "unverifiable"
 
     def __str__(self) -> str:
         return f"{self.status}: {self.where}: {self.what}"

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from items.agreement import Agreement, Estimate, agreement
-from items.records import approval, contents
+from items.approvals import approval
+from items.records import contents
 from items.reviewers import (
     Lift,
     Rate,

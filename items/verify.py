@@ -1,5 +1,6 @@
 """Verifying a freeze from registry/ alone: does everything follow from what it rests on?
 
+    present  every file that the pins and the receipt name is there
     record   every line of the chain holds, and the receipt's head is one of its lines
     file     the question file says what the record says, and its items are the pinned ones
     panel    three valid approvals of the pinned content, each resting on a reply that says so
@@ -7,7 +8,8 @@
     spec     the spec is the receipt's, and every key that a decision sets has the decided value
 
 With the database at hand `items.freeze.differences` and the references' own results come on top
-(cli/release.py). What does not follow is `broken`; what has no reply to follow from is `unverifiable`.
+(cli/verifying.py). What does not follow is `broken`, what is named and not there is `missing`; what has
+no reply to follow from is `unverifiable`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,11 +18,14 @@ from typing import Any
 
 from database.engine import Database
 from database.result import Failure
+from items.approvals import Approval, approval
 from items.decisions import load_decisions
+from items.evidence import MissingError, evidence_folder, receipt_path
 from items.freeze import Now, TierNow, differences
 from items.frozen import Finding, Frozen, rests
 from items.model import Item
-from items.records import Approval, approval, contents, decisions, record_of, render
+from items.records import contents, decisions, record_of
+from items.rendered import render
 from items.spec import spec_path
 from registry.canonical import canonical, sha256_text
 from registry.events import Event, head
@@ -36,22 +41,47 @@ Step = Callable[[Frozen], Iterator[Finding]]
 def verify(frozen: Frozen) -> Iterator[Finding]:
     """Yield what does not follow, in the order in which one thing rests on another."""
     try:
-        for step in STEPS:
+        gone = [*present(frozen)]
+        yield from gone
+        for step in () if gone else STEPS:
             yield from step(frozen)
+    except MissingError as error:
+        yield Finding("missing", str(error.path), error.problem)
     except FormatError as error:
         yield Finding("broken", f"{error.path}:{error.line or ''}".rstrip(":"), error.problem)
     except (ValueError, KeyError, TypeError, OSError) as error:  # a file says what it never could
         yield Finding("broken", frozen.task, f"{type(error).__name__}: {error}")
 
 
+def present(frozen: Frozen) -> Iterator[Finding]:
+    """Every file that the pins and the receipt name is there."""
+    spec, receipt, folder = (
+        frozen.spec,
+        frozen.receipt,
+        evidence_folder(frozen.registry, frozen.task),
+    )
+    pinned = [frozen.path(tier) for tier in frozen.pins.tiers if tier in spec.tiers]
+    named = [(path, "the spec pins these questions") for path in pinned]
+    named += [(record_of(path), "the spec pins this record") for path in pinned]
+    named += [(receipt_path(frozen.registry, frozen.task), "every freeze writes a receipt")]
+    if receipt:
+        named += [
+            (folder / f"{name}.jsonl.gz", "the receipt names these replies")
+            for name in receipt.replies
+        ]
+        named += [
+            (frozen.registry / name, "the receipt names this evidence of a vote")
+            for name in receipt.evidence or ()
+        ]
+    for path, why in named:
+        if not path.is_file():
+            yield Finding("missing", str(path), why)
+
+
 def records(frozen: Frozen) -> Iterator[Finding]:
     """The heads that receipt and pins name are lines of the records, where they say."""
     receipt = frozen.receipt
     heads = {told.file: told for told in receipt.records} if receipt else {}
-    if receipt is None:
-        yield Finding(
-            "unverifiable", frozen.task, "no receipt: the ends of its records are not pinned"
-        )
     for tier, pinned in frozen.pins.tiers.items():
         path, events = record_of(frozen.path(tier)), frozen.records[tier]
         if path.exists() and path.read_bytes() != _written(events):
@@ -206,7 +236,7 @@ def _shown(frozen: Frozen, where: str, decided: Event) -> Iterator[Finding]:
         name, _, sha256 = reference.rpartition(" ")
         path = frozen.registry / name
         if not path.is_file():
-            yield Finding("unverifiable", where, f"the evidence {name} is missing")
+            yield Finding("missing", str(path), f"the evidence of {where}")
         elif sha256_text(path.read_text(encoding="utf-8")) != sha256:
             yield Finding("broken", where, f"the evidence {name} changed after the vote")
 

@@ -10,8 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
+from items.approvals import approval
 from items.questions import load_questions
-from items.records import approval, record_of
+from items.records import record_of
 from items.spec import load_spec, save_spec, spec_path
 from registry.events import load
 from tests import line

@@ -4,8 +4,9 @@ import asyncio
 from dataclasses import asdict, replace
 
 from graphs.pipeline import at_desk
+from items.approvals import approval
 from items.questions import load_questions, save_questions
-from items.records import approval, record_of
+from items.records import record_of
 from registry.events import load
 from tests.making import (
     APPROVE,

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from graphs import minutes
+from items.approvals import approval
 from items.checks import check
-from items.records import approval, record_of
+from items.records import record_of
 from registry.events import load
 from tests.making import (
     APPROVE,

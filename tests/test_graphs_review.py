@@ -5,7 +5,8 @@ import re
 import pytest
 
 from graphs import authoring, decision, review
-from items.records import approval, record_of
+from items.approvals import approval
+from items.records import record_of
 from models.budget import BudgetError
 from models.call import ModelError
 from registry.events import load

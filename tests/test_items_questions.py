@@ -9,19 +9,12 @@ import pytest
 
 import items.decisions
 import items.questions
+from items.approvals import approval
 from items.decisions import load_decisions
 from items.model import Item
 from items.questions import Question, QuestionFile, load_questions, save_questions, unreviewed
-from items.records import (
-    approval,
-    content_event,
-    contents,
-    decisions,
-    record_of,
-    take_in,
-    verdict_event,
-    write,
-)
+from items.records import content_event, contents, decisions, record_of, verdict_event
+from items.rendered import take_in, write
 from registry.events import Event, load
 from registry.reader import FormatError
 

@@ -1,6 +1,7 @@
 """Verification walks from replies to frozen hashes and names what does not follow."""
 
 import json
+import shutil
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -13,7 +14,8 @@ from agents.rereading import reread
 from items.evidence import Head, Receipt, evidence_folder, load_receipt, save_receipt, save_replies
 from items.freeze import Now, TierNow, freeze
 from items.questions import Question, QuestionFile, load_questions, save_questions
-from items.records import content_event, record_of, verdict_event, write
+from items.records import content_event, record_of, verdict_event
+from items.rendered import write
 from items.spec import Setting, load_spec, save_spec, spec_path
 from items.verify import Frozen, verify
 from registry.canonical import sha256_json, sha256_text
@@ -101,8 +103,9 @@ def frozen_registry(registry: Path) -> Path:
     write(path, [Event("freeze", "owner", {"task": "demo@0"})])
     names = (save_replies(folder, [reply for reply, _ in said]),)
     heads = (Head(record.stem, len(load(record)), head(record)),)
+    seen = {evidence.partition(" ")[0]: evidence.partition(" ")[2]}
     save_receipt(
-        registry, Receipt("demo@0", spec.sha256, date(2026, 11, 30), "owner", heads, names)
+        registry, Receipt("demo@0", spec.sha256, date(2026, 11, 30), "owner", heads, names, seen)
     )
     save_spec(spec_path(registry, "demo@0"), spec)
     return registry
@@ -124,10 +127,27 @@ def test_without_replies_the_panel_is_unverifiable_and_not_broken(registry):
     assert all(line.startswith("unverifiable: ") for line in found)
 
 
-def test_missing_replies_that_the_receipt_names_are_broken(registry):
-    for path in evidence_folder(registry, "demo@0").glob("*.jsonl.gz"):
-        path.unlink()
-    assert "the file is missing" in findings(registry)[0]
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("evidence/demo@0/*.jsonl.gz", "the receipt names these replies"),
+        ("evidence/demo@0/receipt.yaml", "every freeze writes a receipt"),
+        ("evidence/demo@0/*-evidence.yaml", "the receipt names this evidence of a vote"),
+        ("records/demo-hard-v0.jsonl", "the spec pins this record"),
+        ("drafts/demo-hard-v0.yaml", "the spec pins these questions"),
+    ],
+)
+def test_a_pinned_file_that_is_gone_is_named_as_missing(registry, name, why):
+    (path,) = registry.glob(name)
+    path.unlink()
+    assert findings(registry) == [f"missing: {path}: {why}"]
+
+
+def test_without_its_evidence_folder_a_broken_task_does_not_become_unverifiable(registry):
+    shutil.rmtree(registry / "evidence")
+    assert findings(registry) == [
+        f"missing: {registry}/evidence/demo@0/receipt.yaml: every freeze writes a receipt"
+    ]
 
 
 def lied(registry, change):
@@ -299,6 +319,6 @@ def test_a_flipped_or_deleted_byte_is_always_found(shared, draw):
         return
     try:
         victim.write_bytes(changed)
-        assert any(line.startswith("broken: ") for line in findings(shared))
+        assert any(not line.startswith("unverifiable: ") for line in findings(shared))
     finally:
         victim.write_bytes(whole)

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from items.approvals import approval
 from items.decisions import Decision, Option
 from items.freeze import freeze
 from items.protocol import KEYS, lint
 from items.questions import Decided, load_questions
-from items.records import approval, record_of
+from items.records import record_of
 from items.spec import Setting, load_spec, spec_path
 from items.versions import entry, start_next, write_entry
 from registry.events import load

@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 import prompts
 from cli.main import app
+from items.approvals import approval
 from items.questions import load_questions
-from items.records import approval, record_of
+from items.records import record_of
 from registry.events import load
 from tests.record import RECORDINGS, STEPS, arguments, events
 

@@ -4,6 +4,7 @@ Two text columns compare as exact text: the ICD code '250.0' is not '250.00'. Ev
 columns compares by the number rule, which `number_key` states:
 
     2 = 2.0 = TRUE + 1 = Decimal('2') = '2' = ' 2.0004 '     3 decimals, text that is a number counts
+    1000 != '1_000', 12 != '١٢'                              in plain ASCII digits, as SQL prints them
     9007199254740993 != 9007199254740992                     whole numbers are exact at any size
     -0.0 = 0.0, NaN = NaN, NULL = NULL and nothing else
     DATE '2020-01-01' = TIMESTAMP '2020-01-01 00:00:00' = '2020-01-01'
@@ -13,6 +14,7 @@ Source: EHRSQL-2024 scoring_utils.py, `process_item` (round(float(value), 3), el
 departures above.
 """
 
+import re
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from string import ascii_letters
@@ -22,6 +24,7 @@ EXACT_FLOATS = 2.0**53  # from here on a double skips whole numbers
 MOST_DIGITS = 400  # longer whole numbers written as text are not turned into an int
 NAN = "nan"  # no text can be this key: the text 'nan' is read as the number
 WORDS = frozenset(ascii_letters) - set("iInN")  # letters no number begins with: inf, nan
+PYTHONS = re.compile(r"[^\x00-\x1b -^`-~]")  # in no number of SQL's, though float() takes it
 MIDNIGHT = " 00:00:00"
 
 Key = int | float | str | None
@@ -74,6 +77,8 @@ def _text_key(text: str) -> Key:
     except ValueError:
         moment = text[4:5] == "-" and text[10:11] == " " and text[13:14] == ":"
         return _moment(text) if moment else text
+    if PYTHONS.search(text):
+        return text
     if abs(value) >= EXACT_FLOATS and len(text) < MOST_DIGITS and set(text).isdisjoint("eEiI"):
         return _decimal_key(Decimal(text))  # digits are exact; an exponent is how a double prints
     return _float_key(value)

@@ -88,10 +88,6 @@ def item_of(content: dict[str, Any], id: str, category: str, difficulty: str, sc
 
 
 def _words(slot: AuthorSlot, briefing: Briefing) -> str:
-    last = prompts.text("author/first")
-    if slot.last is not None:
-        problems = listed("problems", slot.problems)
-        last = prompts.render("author/again", item=item_text(slot.last), problems=problems)
     return prompts.render(
         "author/item",
         tier_rules=tier_rules(briefing),
@@ -101,5 +97,17 @@ def _words(slot: AuthorSlot, briefing: Briefing) -> str:
         difficulty=slot.difficulty,
         scope=slot.scope,
         existing=listed("questions", slot.existing[-EXISTING:]),
-        last=last.strip(),
+        last=_last(slot).strip(),
+    )
+
+
+def _last(slot: AuthorSlot) -> str:
+    """Return what is said of the attempt before: its problems, and the mistakes that stay hidden."""
+    if slot.last is None:
+        return prompts.text("author/first")
+    return prompts.render(
+        "author/again",
+        item=item_text(slot.last),
+        problems=listed("problems", slot.problems),
+        hidden=listed("hidden", slot.hidden),
     )

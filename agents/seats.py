@@ -78,6 +78,7 @@ class AuthorSlot:
     number:   0-based place in the plan; `count` is the plan's length.
     existing: English questions that the file holds already: no second way to ask one of them.
     problems: what the rules said of `last`, the attempt before; empty on the first attempt.
+    hidden:   mistakes in `last` that the database does not show, each with the rows that would.
     """
 
     id: str
@@ -91,6 +92,7 @@ class AuthorSlot:
     existing: tuple[str, ...] = ()
     last: Item | None = None
     problems: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -57,12 +57,11 @@ def check(
     """
     from database.engine import open_database
 
-    paths, dataset = _files(registry, task, file)
+    paths, database_file = _files(registry, task, file)
     if fix:
         for path in paths:
             _mend(path)
-    database_path = data / f"{dataset}.duckdb"
-    with open_database(database_path, workers=1) as database:
+    with open_database(data / database_file, workers=1) as database:
         files = _loaded(paths)
         if explain is not None:
             _explain(explain, files, database, json=json)
@@ -76,12 +75,13 @@ def check(
 
 
 def _files(registry: Path, task: str | None, file: Path | None) -> tuple[list[Path], str]:
-    """Return the question files to check, and the dataset that they stand on."""
+    """Return the question files to check, and the name of the database file that they stand on."""
+    from database.datasets import dataset
     from eval.spec import find_task
     from items.spec import load_spec, spec_path
 
     if file is not None and task is None and not list((registry / "tasks").glob("*.yaml")):
-        return [file], "eunomia"
+        return [file], "eunomia.duckdb"
     spec = load_spec(spec_path(registry, find_task(registry, task)))
     paths = [file] if file is not None else [registry / tier.file for tier in spec.tiers.values()]
     there = [path for path in paths if path.exists()]
@@ -89,7 +89,7 @@ def _files(registry: Path, task: str | None, file: Path | None) -> tuple[list[Pa
         raise FormatError(
             paths[0], None, "no question file yet; `text2sql hard-generate` makes one"
         )
-    return there, spec.dataset
+    return there, dataset(registry, spec.dataset).file
 
 
 def _loaded(paths: list[Path]) -> "dict[Path, QuestionFile]":
@@ -167,7 +167,7 @@ def _show(tiers: "dict[Path, list[Checked]]", *, json: bool) -> None:
 
 
 def _line(id: str, finding: "Finding") -> str:
-    evidence = f"\n    {finding.evidence}" if finding.evidence else ""
+    evidence = "".join(f"\n    {line}" for line in finding.evidence.splitlines())
     return f"{id}: {finding.severity}: {finding.rule}: {finding.message}{evidence}"
 
 

@@ -10,8 +10,12 @@
     keep      --> __end__
 
 A draft that broke rules stands in the record, as a `problem` with its content; it never enters the file.
+What goes back goes with the mistakes that the database hides and the rows that would show them. A first
+draft that breaks no rule goes back for them alone when they are more than the tier's threshold allows;
+it is spared, and kept when nothing better comes of it.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypedDict
 
@@ -21,9 +25,9 @@ from langgraph.runtime import Runtime
 
 from agents.seats import Author, AuthorSlot, Draft, NoReply
 from graphs.checkpoints import Graph
-from graphs.gate import Gate, findings, lines
+from graphs.gate import Gate, below_score, findings, hidden, lines
 from graphs.workbook import Workbook
-from items.checks import Ground
+from items.checks import Finding, Ground
 from items.checks import check as check_item
 from items.model import Item
 from items.records import content_event, contents
@@ -37,13 +41,16 @@ class State(TypedDict, total=False):
 
     seen:  how much of the record the author was shown, so that a killed run asks the same again.
     draft: what the author wrote, until it is kept or sent back: a few KB, and nowhere else yet.
+    spare: a draft that went back for its hidden mistakes alone.
     """
 
     slot_id: str
     seen: int
     attempt: int
     draft: dict[str, Any] | None
+    spare: dict[str, Any] | None
     problems: list[str]
+    hidden: list[str]
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,8 @@ class Context:
 
 async def place(state: State, runtime: Runtime[Context]) -> State:
     """Fix what the author will be shown of the file."""
-    return {"seen": len(runtime.context.book.events), "attempt": 1, "problems": []}
+    seen = len(runtime.context.book.events)
+    return {"seen": seen, "attempt": 1, "problems": [], "hidden": [], "spare": None}
 
 
 async def write(state: State, runtime: Runtime[Context]) -> State:
@@ -71,7 +79,7 @@ async def write(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(reply, Draft):
         return {"draft": asdict(reply)}
     context.book.write(_silence(slot, reply))
-    return {"draft": None}
+    return {"draft": state.get("spare"), "spare": None}
 
 
 def after_write(state: State) -> str:
@@ -85,11 +93,22 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     item, body = _draft(state)
     found = await findings(context.gate, item, context.ground, context.book)
     problems = lines(found, "problem")
-    if not problems:
+    spared = not problems and below_score(found) and state["attempt"] == 1 < context.attempts
+    if not problems and not spared:
         return {"problems": []}
-    body |= {"problems": problems, "draft": asdict(item)}
+    told = problems or lines(found, "warning")
+    body |= {"problems": told, "draft": asdict(item)}
     context.book.write(_problem(body.pop("by"), item.id, item.sha256, body))
-    return {"problems": problems, "attempt": state["attempt"] + 1}
+    if spared:
+        return {**_back(state, told, found), "spare": state["draft"]}
+    if state["attempt"] == context.attempts and state.get("spare"):
+        return {"problems": [], "draft": state["spare"]}
+    return _back(state, told, found)
+
+
+def _back(state: State, told: list[str], found: Sequence[Finding]) -> State:
+    """Return what sends a draft back: what is said of it, and what the database hides."""
+    return {"problems": told, "hidden": hidden(found), "attempt": state["attempt"] + 1}
 
 
 def after_check(state: State, runtime: Runtime[Context]) -> str:
@@ -130,7 +149,8 @@ def _slot(state: State, context: Context) -> AuthorSlot:
     slot = replace(slot, attempt=state["attempt"], existing=existing)
     if not state["problems"]:
         return slot
-    return replace(slot, last=_draft(state)[0], problems=tuple(state["problems"]))
+    said, hides = tuple(state["problems"]), tuple(state.get("hidden", ()))
+    return replace(slot, last=_draft(state)[0], problems=said, hidden=hides)
 
 
 def _draft(state: State) -> tuple[Item, dict[str, Any]]:

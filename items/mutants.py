@@ -10,7 +10,7 @@ Source: FACTS §5; Tuya, Suárez-Cabal and de la Riva 2007 (SQL mutation operato
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from sqlglot import exp
@@ -28,11 +28,16 @@ COLUMN_ENDS = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """A variant of a reference: what kind of mistake, what was changed, and the query."""
+    """A variant of a reference: what kind of mistake, what was changed, and the query.
+
+    node: what of the reference's tree was changed; `new` stands in its place, or nothing does.
+    """
 
     kind: str
     change: str
     sql: str
+    node: exp.Expr = field(repr=False, compare=False)
+    new: exp.Expr | None = field(repr=False, compare=False)
 
 
 def mutants(query: Query, tables: Tables) -> list[Mutant]:
@@ -43,7 +48,8 @@ def mutants(query: Query, tables: Tables) -> list[Mutant]:
             sql = query.exchanged(node, new)
             if sql != query.sql and sql not in found:
                 text = new.sql(DIALECT) if new is not None else "nothing"
-                found[sql] = Mutant(kind, f"{_short(node.sql(DIALECT))} became {_short(text)}", sql)
+                change = f"{_short(node.sql(DIALECT))} became {_short(text)}"
+                found[sql] = Mutant(kind, change, sql, node, new)
     return list(found.values())
 
 

@@ -1,6 +1,7 @@
 """Authors fill a plan: what breaks a rule goes back with the problem, what passes enters the file."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -10,18 +11,33 @@ from database.engine import open_database
 from graphs import authoring, pipeline
 from graphs.plan import plan
 from graphs.workbook import open_workbook
-from items.checks import Ground
+from items.checks import Finding, Ground, found_alone
 from items.questions import CATEGORIES, load_questions
 from items.records import record_of
+from items.settings import Settings
 from models.call import ModelError
 from models.roster import Seat
 from models.scripted import Scripted
 from registry.events import load
 from tests.making import COUNT, PANEL, TODAY, file_of, gate, submits, words
 
-BROKEN = COUNT.__class__(
-    **{**COUNT.__dict__, "reference_sql": "SELECT count(*) FROM person WHERE 1 = 2"}
+BROKEN = replace(COUNT, reference_sql="SELECT count(*) FROM person WHERE 1 = 2")
+
+
+VISITS = replace(
+    COUNT,
+    question_ko="2010년 1월 1일부터 2018년 12월 31일까지 시작된 입원은 모두 몇 건인가요?",
+    question_en="How many inpatient visits started from 2010-01-01 to 2018-12-31?",
+    reference_sql="SELECT count(*) AS visits FROM visit_occurrence WHERE visit_concept_id = 9201 AND "
+    "visit_start_date >= DATE '2010-01-01' AND visit_start_date <= DATE '2018-12-31'",
 )
+UNPINNED = replace(VISITS, question_en="How many inpatient visits between 2010 and 2018?")
+
+
+def hides(item, ground):
+    """A gate that finds no problem but VISITS-like drafts hide more than a strict tier allows."""
+    strict = replace(ground, settings=Settings(thresholds={"mutation_score": 0.99}))
+    return [f for f in found_alone(item, strict) if f.rule == "hidden_mistakes"]
 
 
 def drafted(item) -> str:
@@ -29,7 +45,7 @@ def drafted(item) -> str:
     return submits(item).replace('"reason": "The limit is plain now."', '"check": "Limits."')
 
 
-def generated(folder, eunomia, script, *, count=1):
+def generated(folder, eunomia, script, *, count=1, gate=gate):
     """Fill a plan; returns the file, the record and the model with what it was asked."""
     path = folder / "registry" / "drafts" / "demo-hard-v0.yaml"
     if not path.exists():
@@ -65,6 +81,56 @@ def test_a_draft_that_breaks_a_rule_goes_back_with_the_problem(tmp_path, eunomia
     assert BROKEN.reference_sql in model.asked[1].messages[1].content
     assert [event.kind for event in events] == ["problem", "draft"]
     assert len(file.questions) == 1
+
+
+def refused(item, ground):
+    """A gate with a problem for everything, beside what the database hides."""
+    return [Finding("returns_rows", "problem", "no"), *hides(item, ground)]
+
+
+def test_what_goes_back_names_the_hidden_mistakes_and_the_rows_that_show_them(tmp_path, eunomia):
+    _, _, model = generated(tmp_path, eunomia, lambda _: drafted(VISITS), gate=refused)
+    first, second = (request.messages[1].content for request in model.asked[:2])
+    assert "<hidden>" not in first
+    shown = second.partition("<hidden>")[2].partition("</hidden>")[0].strip().splitlines()
+    assert 1 <= len(shown) <= 5
+    limit = "visit_start_date >= CAST('2010-01-01' AS DATE) became"
+    assert any(limit in line and "visit_start_date 2010-01-01" in line for line in shown)
+
+
+def test_a_draft_below_the_tiers_mutation_score_goes_back_once(tmp_path, eunomia):
+    script = [drafted(UNPINNED), drafted(VISITS)]
+    file, events, model = generated(tmp_path, eunomia, script, gate=hides)
+    assert len(model.asked) == 2
+    assert "hidden_mistakes: " in model.asked[1].messages[1].content
+    assert "<hidden>" in model.asked[1].messages[1].content
+    assert [event.kind for event in events] == ["problem", "draft"]
+    assert file.questions[0].question_en == VISITS.question_en
+
+
+@pytest.mark.parametrize(
+    ("rest", "asked"),
+    [
+        pytest.param([ModelError("503")], 2, id="no second reply"),
+        pytest.param([drafted(BROKEN), drafted(BROKEN)], 3, id="no sound one after it"),
+    ],
+)
+def test_a_draft_that_only_hides_mistakes_is_kept_when_nothing_better_comes(
+    tmp_path, eunomia, rest, asked
+):
+    def both(item, ground):
+        return [*gate(item, ground), *hides(item, ground)]
+
+    script = [drafted(UNPINNED), *rest]
+    file, _, model = generated(tmp_path, eunomia, script, gate=both)
+    assert len(model.asked) == asked
+    assert [q.question_en for q in file.questions] == [UNPINNED.question_en]
+
+
+def test_a_draft_that_hides_little_is_kept_at_once(tmp_path, eunomia):
+    _, events, model = generated(tmp_path, eunomia, [drafted(VISITS)])
+    assert [event.kind for event in events] == ["draft"]
+    assert len(model.asked) == 1
 
 
 def test_a_place_stays_empty_when_no_attempt_is_left(tmp_path, eunomia):
@@ -122,7 +188,5 @@ def test_a_plan_gives_every_author_every_category(tier):
 
 
 def test_a_longer_plan_keeps_its_first_places():
-    from dataclasses import replace
-
     short, long = plan("hard", 10, 3), plan("hard", 40, 3)
     assert all(replace(long[id], count=10) == slot for id, slot in short.items())

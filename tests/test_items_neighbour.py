@@ -10,6 +10,7 @@ from database.scratch import scratch
 from items.checks import Ground
 from items.mutants import mutants
 from items.neighbour import made_of, rebuilt, recipe_of, rows_sha256, sealed, statements_of
+from items.neighbour_boundary import boundary
 from items.recipes import load_recipes, recipes_of, recipes_path, save_recipes
 from items.rules.base import Case
 from items.rules.facts import Facts, facts_of
@@ -174,6 +175,44 @@ def test_neighbours_tell_most_hidden_mistakes_apart(eunomia):
     hidden = told + sum(len(score.alike) for score in scores)
     assert hidden >= 40
     assert told / hidden >= 0.65
+
+
+@pytest.mark.parametrize(
+    ("condition", "change", "rows"),
+    [
+        pytest.param(
+            "visit_start_date >= DATE '2010-01-01'",
+            "became visit_occurrence.visit_start_date > CAST",
+            "visit_start_date 2010-01-01",
+            id="the limit itself",
+        ),
+        pytest.param(
+            "person_id IN (SELECT person_id FROM visit_occurrence GROUP BY person_id "
+            "HAVING count(*) >= 3)",
+            "became COUNT(*) > 3",
+            "count_star() 3",
+            id="a group at its limit",
+        ),
+        pytest.param(
+            "visit_end_date IS NULL OR visit_end_date > DATE '2010-01-01'",
+            "became visit_occurrence.visit_end_date > CAST",
+            "visit_end_date NULL",
+            id="a row without a value",
+        ),
+        pytest.param(
+            "visit_concept_id = 9201", "became COUNT(DISTINCT", "", id="none for another count"
+        ),
+    ],
+)
+def test_boundary_rows_stand_where_a_mutant_decides_otherwise(condition, change, rows, facts):
+    one = item(f"SELECT count(*) FROM visit_occurrence WHERE {condition}")
+    query = read_query(one.reference_sql, facts.tables)
+    made = mutants(query, facts.tables)
+    mutant = next(m for m in made if change in m.change)
+    with scratch(statements_of(made_of(recipe(one, facts), facts), facts)) as ask:
+        told = boundary(query, mutant, ask)
+    assert rows in told
+    assert bool(told) is bool(rows)
 
 
 def test_a_sealed_recipe_is_rebuilt_from_the_same_database_only(facts, tmp_path):

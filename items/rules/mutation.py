@@ -5,24 +5,36 @@ from dataclasses import dataclass
 
 from database.engine import QueryError
 from database.result import Result, results_match
-from database.scratch import scratch
+from database.scratch import Ask, scratch
 from items.mutants import Mutant, mutants
 from items.neighbour import made_of, recipe_of, statements_of
+from items.neighbour_boundary import boundary
 from items.rules.base import Case, Found, brief, rule
 from items.rules.sql import Query
 
 MUTANT_TIME_S = 1.0
 LEAST_SCORE = 0.25  # of the real mistakes must show on the database itself
 FEW = 4  # fewer real mistakes than this have no share to speak of
-SHOWN = 3
+SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Hidden:
-    """A mutant that returns the reference's result; `told` says what a neighbour makes of it."""
+    """A mutant that returns the reference's result.
+
+    told:     what the two give on the neighbour, where that differs.
+    boundary: rows of the neighbour on which they decide differently, where the change has such.
+    """
 
     mutant: Mutant
     told: str = ""
+    boundary: str = ""
+
+    @property
+    def line(self) -> str:
+        """Return the change and what tells it apart, on one line."""
+        apart = f"told apart by rows such as {self.boundary}" if self.boundary else self.told
+        return " ".join(f"{self.mutant.change}: {apart}".split())
 
 
 @dataclass(frozen=True)
@@ -82,8 +94,10 @@ def hidden_mistakes(case: Case) -> Iterator[Found | str]:
             f"{len(score.told_apart)} of {real} mistakes do not show in "
             f"this database ({', '.join(kinds)}): values on both sides of the limits would tell them"
         )
-        shown = "; ".join(f"{one.mutant.change}: {one.told}" for one in score.told_apart[:SHOWN])
+        shown = "\n".join(one.line for one in _varied(score.told_apart)[:SHOWN])
         yield Found(text, evidence=shown, severity="warning" if low else "note")
+    for one in score.told_apart:
+        yield f"hidden: {one.line}"
     for one in score.alike[:SHOWN]:
         yield f"looks equivalent: {one.mutant.change}"
 
@@ -97,9 +111,24 @@ def _told_apart(case: Case, query: Query, hidden: list[Mutant]) -> list[Hidden]:
             right = ask(query.sql)
             if not isinstance(right, Result):
                 return [Hidden(mutant) for mutant in hidden]
-            return [Hidden(m, _difference(case, right, ask(m.sql))) for m in hidden]
+            return [_hidden(case, query, mutant, right, ask) for mutant in hidden]
     except QueryError:  # a database whose types the builder does not know hides nothing from us
         return [Hidden(mutant) for mutant in hidden]
+
+
+def _hidden(case: Case, query: Query, mutant: Mutant, right: Result, ask: Ask) -> Hidden:
+    told = _difference(case, right, ask(mutant.sql))
+    return Hidden(mutant, told, boundary(query, mutant, ask) if told else "")
+
+
+def _varied(hidden: tuple[Hidden, ...]) -> list[Hidden]:
+    """Return hidden mutants so that the first few are of different kinds."""
+    turn: dict[str, int] = {}
+    placed = []
+    for one in hidden:
+        turn[one.mutant.kind] = turn.get(one.mutant.kind, 0) + 1
+        placed.append((turn[one.mutant.kind], not one.boundary, one))
+    return [one for _, _, one in sorted(placed, key=lambda place: place[:2])]
 
 
 def _difference(case: Case, right: Result, other: object) -> str:

@@ -76,7 +76,6 @@ def check(
 
 def _files(registry: Path, task: str | None, file: Path | None) -> tuple[list[Path], str]:
     """Return the question files to check, and the name of the database file that they stand on."""
-    from database.datasets import dataset
     from eval.spec import find_task
     from items.spec import load_spec, spec_path
 
@@ -89,7 +88,15 @@ def _files(registry: Path, task: str | None, file: Path | None) -> tuple[list[Pa
         raise FormatError(
             paths[0], None, "no question file yet; `text2sql hard-generate` makes one"
         )
-    return there, dataset(registry, spec.dataset).file
+    return there, _database_file(registry, spec.dataset)
+
+
+def _database_file(registry: Path, name: str) -> str:
+    """Return the name of a dataset's file; a registry without datasets.yaml has one a dataset."""
+    from database.datasets import dataset
+
+    listed = (registry / "datasets.yaml").exists()
+    return dataset(registry, name).file if listed else f"{name}.duckdb"
 
 
 def _loaded(paths: list[Path]) -> "dict[Path, QuestionFile]":

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.options import DATA, REGISTRY, RUNS, DataOption, RegistryOption, RunsOption
+from registry.reader import FormatError
 
 PINNED = (
     "duckdb",
@@ -29,16 +30,20 @@ def doctor(
 ) -> None:
     """Say what is ready and what is missing, with the command that mends it. Asks no model.
 
+    Exit code 1 when something is missing, 2 when a file of the registry is broken.
     Example: benchtoward doctor --roster source
     """
-    failed = 0
+    worst = 0
     for name, check in _checks(registry, runs, data, roster):
         try:
             print(f"ok    {name}: {check()}")
-        except (ValueError, OSError) as error:
-            failed += 1
+        except FormatError as error:
+            worst = 2
             print(f"MISS  {name}: {error}")
-    raise typer.Exit(1 if failed else 0)
+        except (ValueError, OSError) as error:
+            worst = max(worst, 1)
+            print(f"MISS  {name}: {error}")
+    raise typer.Exit(worst)
 
 
 def _checks(
@@ -48,7 +53,10 @@ def _checks(
     for package in PINNED:
         yield package, partial(_version, package)
     yield "weights of the embedded model", _weights
-    yield "registry", lambda: _registry(registry)
+    yield "models", lambda: _models(registry)
+    yield "datasets", lambda: _datasets(registry)
+    yield "decisions", lambda: _decisions(registry)
+    yield "tasks", lambda: _tasks(registry)
     yield "database", lambda: _database(data)
     yield "disk", lambda: _disk(runs)
     if roster:
@@ -86,16 +94,29 @@ def _weights() -> str:
     return f"{path.stat().st_size / 1e6:.0f} MB"
 
 
-def _registry(registry: Path) -> str:
+def _models(registry: Path) -> str:
     from models.roster import load_models
-    from registry.reader import FormatError
 
-    try:
-        models = load_models(registry)
-    except FormatError as error:
-        raise ValueError(str(error)) from None
-    tasks = sorted(path.stem for path in (registry / "tasks").glob("*.yaml"))
-    return f"{len(models)} models; tasks {', '.join(tasks) or 'none'}"
+    return f"{len(load_models(registry))} with their routes and prices"
+
+
+def _datasets(registry: Path) -> str:
+    from database.datasets import load_datasets
+
+    return ", ".join(load_datasets(registry))
+
+
+def _decisions(registry: Path) -> str:
+    from items.decisions import load_decisions
+
+    return f"{len(load_decisions(registry))} to vote on"
+
+
+def _tasks(registry: Path) -> str:
+    from items.spec import load_spec
+
+    specs = [load_spec(path) for path in sorted((registry / "tasks").glob("*.yaml"))]
+    return ", ".join(f"{s.task} ({'frozen' if s.pins else 'draft'})" for s in specs) or "none yet"
 
 
 def _database(data: Path) -> str:

@@ -180,7 +180,7 @@ def _context(b: "Bench", asked: "dict[str, Decision]", shown: "Evidence") -> "Co
 
     seats = b.setting.roster.voters
     held = voters(seats, b.gateway, b.briefing, b.limits)
-    return Context(b.book, held, asked, shown, single_model(seats))
+    return Context(b.book, held, asked, shown, single_model(seats, b.gateway.cards))
 
 
 def _open(context: "Context", where: Setting, *, again: bool) -> tuple[list[str], list[str]]:

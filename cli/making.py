@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from items.model import Item
     from items.spec import Spec
     from models.gateway import Gateway
-    from models.roster import Roster, Seat
+    from models.roster import ModelCard, Roster, Seat
 
 RosterOption = Annotated[
     str, typer.Option("--roster", help="Who sits where: registry/rosters.yaml.", metavar="NAME")
@@ -217,6 +217,9 @@ def models_in(*seats: tuple["Seat", ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(seat.model for panel in seats for seat in panel if seat.model))
 
 
-def single_model(panel: tuple["Seat", ...]) -> bool:
-    """Tell whether a panel's seats are not held by different holders (Agreements 1)."""
-    return len({seat.name for seat in panel}) < len(panel)
+def single_model(panel: tuple["Seat", ...], cards: "dict[str, ModelCard]") -> bool:
+    """Tell whether one model holds two seats, under one id or under two (Agreements 1)."""
+    from models.roster import canonical_ids
+
+    names = canonical_ids(cards)
+    return len({names.get(seat.name, seat.name) for seat in panel}) < len(panel)

@@ -81,7 +81,7 @@ def judged(context: "Context", *kinds: str) -> Judged:
     Only what these reviewers judged counts, and of broken rules only those of these fixers' versions:
     what another roster's panel thought says nothing of this one.
     """
-    from graphs.minutes import holder
+    from items.approvals import holder
     from items.model import Item
 
     book, found = context.book, []

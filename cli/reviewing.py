@@ -125,7 +125,7 @@ def panel_context(b: "Bench", work: Work) -> "Context":
         b.ground,
         reviewers(roster.reviewers, b.gateway, b.briefing, b.limits),
         fixers(roster.fixers, b.gateway, b.briefing, b.limits),
-        single_model=single_model(roster.reviewers),
+        single_model=single_model(roster.reviewers, b.gateway.cards),
         second_round=bool(voted(b.setting, "review.second_round")),
         retest=RETEST,
         unsettled=work.unsettled,

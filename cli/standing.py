@@ -35,13 +35,13 @@ def tier_standing(name: str, path: Path, file: "QuestionFile") -> dict[str, Any]
 
 
 def _state(item: Any, events: list[Any]) -> str:
-    from items.approvals import approval
+    from items.approvals import SEATS, approval
 
     said = approval(events, item)
     if said.approved:
         return "approved"
     valid = [event for event in said.verdicts if event.body.get("valid")]
-    return "objected" if len(valid) == said.seats else "unjudged"
+    return "objected" if len(valid) == len(SEATS) else "unjudged"
 
 
 def _unaided(kept: list[Any], events: list[Any]) -> dict[str, int]:

@@ -42,7 +42,7 @@ def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
     from items.verify import Frozen, verify
     from registry.canonical import canonical
 
-    frozen = Frozen(registry, task, reread)
+    frozen = Frozen(registry, task, reread, _aliases(registry))
     database = data / f"{frozen.spec.dataset}.duckdb"
     found = [*verify(frozen)]
     for step in (_on_database, _published):
@@ -57,6 +57,13 @@ def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
         for line in (*_worst_first(found), *_summary(frozen, found, database)):
             print(line)
     return any(finding.fails for finding in found)
+
+
+def _aliases(registry: Path) -> dict[str, str]:
+    """Return which model ids are one model's; a registry without models.yaml knows none."""
+    from models.roster import canonical_ids, load_models
+
+    return canonical_ids(load_models(registry)) if (registry / "models.yaml").exists() else {}
 
 
 def _worst_first(found: "list[Finding]") -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from agents.seats import Fix, Issue, NoReply, Reviewer, ReviewTask, Verdict
 from graphs.workbook import Workbook
+from items.approvals import holder
 from items.model import Item
 from items.records import content_event, verdict_event
 from registry.canonical import sha256_text
@@ -50,12 +51,18 @@ def untested(
     return [seat for seat in models if (seat.number, seat.by) not in done]
 
 
-def verdict_of(task: ReviewTask, reply: Verdict | NoReply, *, single_model: bool) -> Event:
-    """Return the event of a seat's reply; a NoReply is a verdict that is not valid."""
+def verdict_of(
+    task: ReviewTask, reply: Verdict | NoReply, *, panel: Sequence[Reviewer], single_model: bool
+) -> Event:
+    """Return the event of a seat's reply; a NoReply is a verdict that is not valid.
+
+    panel: who holds the seats of this review; an approval counts them and nobody else.
+    """
     body: dict[str, Any] = {
         "seat": task.seat,
         "round": task.round,
         "valid": isinstance(reply, Verdict),
+        "panel": [seat.by for seat in panel],
         "single_model": single_model,
         "prompt_sha256": reply.prompt_sha256,
         "calls": list(reply.calls),
@@ -93,11 +100,6 @@ def objections(verdicts: Sequence[Event]) -> tuple[Issue, ...]:
     """Return what a panel's verdicts object to, sorted, so that no seat can be told by its place."""
     issues = [Issue(**issue) for event in verdicts for issue in event.body.get("issues", ())]
     return tuple(sorted(set(issues), key=lambda i: (i.kind, i.sentence, i.evidence)))
-
-
-def holder(by: str) -> str:
-    """Return a seat's holder without a rule's version."""
-    return by.split("@")[0] if by.startswith("rule/") else by
 
 
 def second_look(book: Workbook, item: Item, *, informed: bool) -> dict[str, Any]:

@@ -130,7 +130,9 @@ async def review(state: Sitting, runtime: Runtime[Context]) -> State:
         **minutes.second_look(context.book, item, informed=context.second_round),
     )
     reply = await seat.ask(task)
-    context.book.write(minutes.verdict_of(task, reply, single_model=context.single_model))
+    context.book.write(
+        minutes.verdict_of(task, reply, panel=context.reviewers, single_model=context.single_model)
+    )
     said = reply.verdict if isinstance(reply, Verdict) else "none"
     return {"said": [f"{state['round']}.{seat.number} {said}"]}
 

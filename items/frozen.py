@@ -1,11 +1,12 @@
 """A frozen task as it lies in registry/, and whether an event of its record follows from the replies."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from items.approvals import independent
 from items.evidence import Receipt, Reply, evidence_folder, load_receipt, load_replies
 from items.model import Item
 from items.questions import QuestionFile, load_questions
@@ -40,11 +41,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A frozen task as it lies in registry/, read once."""
+    """A frozen task as it lies in registry/, read once.
+
+    aliases: model id -> the id under which the same model is known (models.roster.canonical_ids).
+    """
 
     registry: Path
     task: str
     reread: Reread = lambda event, replies, item: None
+    aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def spec(self) -> Spec:
@@ -72,6 +77,11 @@ class Frozen:
         for name in self.receipt.replies if self.receipt else ():
             found |= load_replies(folder, name)
         return found
+
+    def independent(self, events: Sequence[Event]) -> bool:
+        """Tell whether three different models hold the seats that these events are of."""
+        told = any(event.body.get("single_model") for event in events)
+        return not told and independent([self.aliases.get(e.by, e.by) for e in events])
 
     def path(self, tier: str) -> Path:
         """Return a tier's question file."""

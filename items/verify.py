@@ -18,7 +18,7 @@ from typing import Any
 
 from database.engine import Database
 from database.result import Failure
-from items.approvals import Approval, approval
+from items.approvals import SEATS, Approval, approval
 from items.decisions import load_decisions
 from items.evidence import MissingError, evidence_folder, receipt_path
 from items.freeze import Now, TierNow, differences
@@ -148,9 +148,12 @@ def panel(frozen: Frozen) -> Iterator[Finding]:
         for item in file.kept:
             said = approval([e for e in events if e.item == item.id], item)
             where = f"{tier}/{item.id}"
-            if not said.approved:
+            if said.strangers:
+                told = f"{said.strangers[0]} holds no such seat of this review"
+                yield Finding("broken", where, told)
+            elif not said.approved:
                 yield Finding("broken", where, "three valid approvals of this content do not exist")
-            elif said.preview_only and not frozen.spec.preview:
+            elif not (frozen.spec.preview or frozen.independent(said.verdicts)):
                 yield Finding("broken", where, "a panel for previews froze a task that is none")
             for event in said.verdicts:
                 yield from rests(frozen, where, event, item)
@@ -162,8 +165,13 @@ def votes(frozen: Frozen) -> Iterator[Finding]:
         events = frozen.events(tier)
         for event in (e for e in events if e.kind == "decided"):
             where = f"{tier}: decision {event.body['decision']}"
-            yield from _tally(where, event, _ballots(events, event))
-            for ballot in _ballots(events, event):
+            voted = _ballots(events, event)
+            yield from _tally(where, event, voted)
+            if event.body["by"] == "panel" and not (
+                frozen.spec.preview or frozen.independent(voted)
+            ):
+                yield Finding("broken", where, "voters for previews decided of a task that is none")
+            for ballot in voted:
                 yield from rests(frozen, where, ballot, None)
             yield from _shown(frozen, where, event)
 
@@ -215,7 +223,7 @@ def _ballots(events: list[Event], decided: Event) -> list[Event]:
             same = (body["decision"], body["ballot"], body["evidence"])
             if same == (decided.body["decision"], decided.body["ballot"], decided.body["evidence"]):
                 last[body["seat"]] = event
-    return [last[seat] for seat in sorted(last)]
+    return [last[seat] for seat in sorted(last, key=str)]
 
 
 def _tally(where: str, decided: Event, ballots: list[Event]) -> Iterator[Finding]:
@@ -223,7 +231,11 @@ def _tally(where: str, decided: Event, ballots: list[Event]) -> Iterator[Finding
     votes = sum(
         b.body["valid"] is True and b.body["vote"] == decided.body["option"] for b in ballots
     )
-    if decided.body["tally"] != f"{votes} of {seats}":
+    numbers = [ballot.body["seat"] for ballot in ballots]
+    whole = numbers == [*range(1, seats + 1)] and seats >= len(SEATS)
+    if decided.body["by"] == "panel" and not whole:
+        yield Finding("broken", where, f"seats {numbers} voted; a panel's are 1 to 3 or more")
+    elif decided.body["tally"] != f"{votes} of {seats}":
         told = f"the tally is {decided.body['tally']!r}, the ballots give '{votes} of {seats}'"
         yield Finding("broken", where, told)
     elif decided.body["by"] == "panel" and 2 * votes <= seats:

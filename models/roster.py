@@ -207,6 +207,15 @@ def independent(panel: tuple[Seat, ...]) -> bool:
     return None not in models and len(models) >= 3
 
 
+def canonical_ids(cards: dict[str, ModelCard]) -> dict[str, str]:
+    """Return each id's first id in models.yaml that reaches the same model: its aliases share one."""
+    first: dict[tuple[str, str | None], str] = {}
+    return {
+        id: first.setdefault((card.route.litellm.casefold(), card.route.api_base), id)
+        for id, card in cards.items()
+    }
+
+
 @dataclass(frozen=True)
 class _Models:
     models: tuple[ModelCard, ...]

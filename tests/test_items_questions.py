@@ -121,6 +121,16 @@ def test_three_valid_approvals_on_the_present_content_approve():
             id="on an older content",
         ),
         pytest.param([vote(1), vote(2), vote(3), vote(4)], id="a fourth seat"),
+        pytest.param([vote(1), vote(2), vote(7)], id="seats that no roster has"),
+        pytest.param([vote(1), vote(2), vote("3")], id="a seat that is no number"),
+        pytest.param(
+            [vote(seat, panel=["model-1", "model-2", "model-9"]) for seat in (1, 2, 3)],
+            id="one who did not hold the seat",
+        ),
+        pytest.param(
+            [vote(seat, panel=["model-1", "model-2"]) for seat in (1, 2, 3)],
+            id="a seat that the roster has not",
+        ),
         pytest.param(
             [vote(1), vote(2), vote(3, issues=[{"kind": "other", "sentence": "no"}])],
             id="one approves and objects at once",
@@ -136,6 +146,17 @@ def test_a_rule_or_one_model_in_two_seats_is_for_previews():
     assert not approval(three, ITEM).preview_only
     assert approval([*three[:2], replace(three[2], by="b")], ITEM).preview_only
     assert approval([*three[:2], replace(three[2], by="rule/lint@1")], ITEM).preview_only
+    assert approval([*three[:2], replace(three[2], by="B")], ITEM).preview_only
+    assert approval([*three[:2], replace(three[2], by="b@2026-11")], ITEM).preview_only
+    told = [replace(event, body={**event.body, "single_model": True}) for event in three]
+    assert approval(told, ITEM).preview_only
+
+
+def test_the_latest_roster_counts_and_a_rule_may_have_a_newer_version():
+    panel = ["rule/lint", "model-2", "model-3"]
+    old = [vote(seat, panel=["model-8", "model-2", "model-3"]) for seat in (2, 3)]
+    first = replace(vote(1, panel=panel), by="rule/lint@2", seq=9)
+    assert approval([*old, first], ITEM).approved
 
 
 def test_what_stands_in_the_file_alone_becomes_a_draft_of_its_author(path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.call import ModelError
-from models.roster import Price, Route, Seat, card_of, load_models, load_roster
+from models.roster import Price, Route, Seat, canonical_ids, card_of, load_models, load_roster
 from registry.reader import FormatError
 
 REGISTRY = Path(__file__).parent.parent / "registry"
@@ -81,3 +81,10 @@ def test_a_price_holds_from_its_day_on_and_is_unknown_before():
     assert route.price(date(2025, 12, 31)) is None
     assert route.price(date(2026, 5, 31)) is old
     assert route.price(date(2026, 6, 1)) is new
+
+
+def test_two_ids_of_one_route_are_one_model():
+    card = load_models(REGISTRY)["openai/gpt-oss-20b"]
+    cards = {"a/one": card, "a/two": card, **load_models(REGISTRY)}
+    assert canonical_ids(cards)["a/two"] == "a/one"
+    assert len(set(canonical_ids(load_models(REGISTRY)).values())) == len(load_models(REGISTRY))

@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from database.build import build, name
+from database.build import QueryError, build, name
 from database.result import Failure, Result
 
 if TYPE_CHECKING:
@@ -38,24 +38,39 @@ PLANS = {
     ", sorted whole": ("perfect_ht_threshold = 0", "disabled_optimizers = 'top_n'"),
 }
 _CUT = re.compile(r"\b(?:limit|fetch)\b", re.IGNORECASE)
+OURS = (
+    "lost",
+    "time_out",
+    "memory",
+)  # the machine's failures: they say nothing of the order of rows
 Row = tuple[Any, ...]
+
+
+class Unanswered(QueryError):
+    """A copy gave no answer for a reason that the query's rows did not cause; ask again later."""
 
 
 def order_dependence(database: "Database", sql: str, *, ordered: bool = False) -> str | None:
     """Return how a query's result depends on the order of rows on disk; None when it does not.
 
     ordered: the question asks for an order, so rows in another order are a difference too.
-    A query that fails on the database itself is not judged here. Raises: QueryError (no copies).
+    A query that fails on the database itself is not judged here.
+    Raises: Unanswered (a copy's worker was lost, its time or memory short), QueryError (no copies).
     """
     here = database.run(sql)
     if isinstance(here, Failure):
+        if here.reason == "lost":
+            raise Unanswered(f"lost: {here.message}")
         return None
     copies = database.copies if _CUT.search(sql) else _as_planned(database.copies)
     with ThreadPoolExecutor(len(copies)) as threads:
         ran = threads.map(lambda copy: copy.run(sql), copies.values())
     for kind, there in zip(copies, ran, strict=True):
         if isinstance(there, Failure):
-            return f"copy {kind}: {there.reason}: {there.message}"
+            failed = f"copy {kind}: {there.reason}: {there.message}"
+            if there.reason in OURS:
+                raise Unanswered(failed)
+            return failed
         if told := difference(here, there, ordered=ordered):
             return f"copy {kind}: {told}"
     return None
@@ -69,12 +84,12 @@ def _as_planned(copies: "dict[str, Database]") -> "dict[str, Database]":
 def make_copies(path: Path, fingerprint: str, tables: frozenset[str]) -> dict[str, Path]:
     """Make the copies that are not there yet; return their paths by the order of their rows.
 
-    Raises: QueryError, OSError.
+    Each keeps the file's name, which a query may say (`eunomia.main.person`). Raises: QueryError, OSError.
     """
     folder = path.parent / "copies"
     return {
         kind: build(
-            folder / f"{fingerprint[:16]}-{kind}{path.suffix}",
+            folder / f"{fingerprint[:16]}-{kind}" / path.name,
             _statements(tables, order),
             source=path,
             once=True,

@@ -148,6 +148,7 @@ RULES: tuple[Rule, ...] = (  # the order they run in
     duplicates.same_query,
     duplicates.same_result,
     mutation.hidden_mistakes,
+    basics.answered,  # last: it tells which queries of the others were lost
 )
 
 
@@ -179,7 +180,7 @@ def look(item: Item, ground: Ground) -> tuple[list[Finding], bool]:
     found: list[Finding] = []
     remembered = True
     for across in (False, True):
-        rules = [rule for rule in RULES if rule.across is across]
+        rules = [rule for rule in RULES if rule.across is across or rule is basics.answered]
         part, kept = recalled(
             item, ground, across=across, look=partial(_found, item, ground, rules)
         )

@@ -16,6 +16,7 @@ from pathlib import Path
 from database.engine import Database
 from items.model import Item
 from items.rules.base import Finding, Ground
+from items.rules.basics import answered
 from registry.canonical import canonical, json_lines, sha256_json, sha256_text
 from registry.files import locked
 
@@ -40,7 +41,12 @@ class Memory:
         return self._known.get(key)
 
     def keep(self, key: str, found: list[Finding]) -> None:
-        """Keep what was found; where nothing can be written, until the process ends."""
+        """Keep what was found; where nothing can be written, until the process ends.
+
+        What could not be checked is not kept: a lost worker says nothing about an item.
+        """
+        if any(finding.rule == answered.name for finding in found):
+            return
         self._known[key] = found
         line = canonical([key, [asdict(finding) for finding in found]])
         with suppress(OSError), locked(self.path), self.path.open("a", encoding="utf-8") as out:

@@ -1,13 +1,19 @@
 """Checking a file: on all cores, from memory where nothing changed, with every item told."""
 
+import threading
+from collections.abc import Iterable
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
-from database.engine import open_database
+from database.copies import Unanswered, order_dependence
+from database.engine import Database, open_database
 from items import checking, memory
 from items.checking import check_items
 from items.checks import Ground, check
+from items.rules import basics, determinism
+from items.rules.base import Case, Found
 from items.settings import Settings
 from tests.gate import FIXTURE_TODAY, build_fixture, item, reference_cases, strong, twin
 
@@ -24,6 +30,60 @@ def some(count):
 
 def silent(_name):
     return None
+
+
+@contextmanager
+def killing(databases: Iterable[Database]):
+    """Kill every worker of these databases, also the new ones, until the block ends."""
+    begun, done = threading.Event(), threading.Event()
+
+    def kill():
+        while not done.wait(0.01):
+            for database in databases:
+                for worker in list(database._pool._living):
+                    worker.process.kill()
+            begun.set()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    begun.wait()
+    try:
+        yield
+    finally:
+        done.set()
+        killer.join()
+
+
+SLOW = "SELECT count(*) FROM range(30000) a, range(3000) b WHERE (a.range + b.range) % 7 = 1"
+COUNT = f"SELECT count(*) AS patients FROM person WHERE ({SLOW}) > 0"  # a kill comes in time
+
+
+def test_a_killed_worker_of_a_copy_is_no_difference(small):
+    copies = small.database.copies
+    with killing(copies.values()), pytest.raises(Unanswered, match="copy reversed: lost"):
+        order_dependence(small.database, COUNT)
+    assert order_dependence(small.database, COUNT) is None
+
+
+def test_what_a_killed_worker_left_open_blocks_and_is_checked_again(small, monkeypatch):
+    one = item(COUNT)
+    monkeypatch.setattr("items.checks.RULES", (determinism.order_dependence, basics.answered))
+    with killing(small.database.copies.values()):
+        (lost,) = [f for f in check(one, small) if f.severity == "problem"]
+    assert (lost.rule, lost.message) == ("answered", "could not be checked: run the check again")
+    assert "copy reversed: lost" in lost.evidence
+    memory.memory_of.cache_clear()
+    assert not [f for f in check(one, small) if f.severity == "problem"]
+
+
+def test_a_reference_whose_own_worker_is_killed_has_no_fault_and_runs_next_time(small):
+    case = Case(item(COUNT), small)
+    with killing([small.database]):
+        assert case.rows is None
+    assert [found.severity for found in basics.runs.look(case) if isinstance(found, Found)] == []
+    (told,) = [found for found in basics.answered.look(case) if isinstance(found, Found)]
+    assert told.evidence.startswith("lost: ")
+    assert Case(case.item, small).rows is not None
 
 
 def test_two_processes_find_what_one_finds(small, tmp_path):

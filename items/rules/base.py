@@ -71,16 +71,20 @@ class Ground:
 
 @dataclass(frozen=True)
 class Case:
-    """One item on its ground, with what several rules want to know worked out once."""
+    """One item on its ground, with what several rules want to know worked out once.
+
+    unanswered: what queries of the rules were lost on the way, a line each (basics.answered tells).
+    """
 
     item: Item
     ground: Ground
+    unanswered: list[str] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def result(self) -> Result | Failure | None:
         """What the reference returns; None where there is no reference."""
         sql = self.item.reference_sql
-        return None if sql is None else self.facts.result(sql, TIME_S)
+        return None if sql is None else self.result_of(sql)
 
     @property
     def rows(self) -> Result | None:
@@ -109,19 +113,32 @@ class Case:
         query = read_query(self.item.reference_sql, self.facts.tables)
         if query is None:
             return None
-        again = self.ground.database.run(query.sql, time_s=TIME_S)
+        again = self.run(query.sql)
         ordered = self.item.order_matters
         same = isinstance(again, Result) and results_match(self.rows, again, ordered=ordered)
         return query if same else None
 
+    def result_of(self, reference_sql: str) -> Result | Failure:
+        """Return what this or another item's reference gives, worked out once."""
+        return self._noted(self.facts.result(reference_sql, TIME_S))
+
+    def run(self, sql: str, time_s: float = TIME_S) -> Result | Failure:
+        """Return what a variant of the reference gives; that its worker was lost is noted."""
+        return self._noted(self.ground.database.run(sql, time_s=time_s))
+
+    def _noted(self, outcome: Result | Failure) -> Result | Failure:
+        if isinstance(outcome, Failure) and outcome.reason == "lost":
+            self.unanswered.append(f"lost: {outcome.message}")
+        return outcome
+
     def ask(self, sql: str | None) -> tuple[tuple[Any, ...], ...]:
         """Return the rows of a query that a rule made from the reference; none when it fails."""
-        result = None if sql is None else self.ground.database.run(sql, time_s=TIME_S)
+        result = None if sql is None else self.run(sql)
         return result.rows if isinstance(result, Result) else ()
 
     def changed(self, sql: str) -> Result | None:
         """Return what a variant of the reference returns, if that is something else; else None."""
-        result = self.ground.database.run(sql, time_s=TIME_S)
+        result = self.run(sql)
         if self.rows is None or not isinstance(result, Result):
             return None
         same = results_match(self.rows, result, ordered=False)

@@ -55,7 +55,8 @@ def complete(case: Case) -> Iterator[Found | str]:
 def runs(case: Case) -> Iterator[Found | str]:
     """The reference is exactly one SELECT that the gate admits and that ends within 3 seconds."""
     if isinstance(case.result, Failure):
-        yield Found(f"{case.result.reason}: {case.result.message}")
+        if case.result.reason != "lost":  # `answered` says so
+            yield Found(f"{case.result.reason}: {case.result.message}")
     elif case.result is not None:
         yield f"{len(case.result.rows)} rows in {case.result.elapsed_s:.2f} s"
         if case.result.elapsed_s > TIME_S:
@@ -97,6 +98,15 @@ def clock(case: Case) -> Iterator[Found | str]:
     yield "functions, bare keywords and date texts"
     for name in sorted(set(_moving(case.item.reference_sql))):
         yield Found(f"{name} changes from run to run; write the date itself (the tier has a today)")
+
+
+@rule("problem", source="DESIGN, Agreements 7: a failure of our worker is never a verdict")
+def answered(case: Case) -> Iterator[Found | str]:
+    """Every query of the gate was answered; what a lost worker left open is asked again next time."""
+    yield f"{len(case.unanswered)} queries without an answer"
+    if case.unanswered:
+        told = "\n".join(dict.fromkeys(case.unanswered))
+        yield Found("could not be checked: run the check again", evidence=told)
 
 
 def _empty(cell: object) -> bool:

@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 
 from database.result import Result, results_match
 from items.model import Item
-from items.rules.base import TIME_S, Case, Found, rule
+from items.rules.base import Case, Found, rule
 from items.rules.sql import DIALECT
 from items.rules.wording import alike, words
 
@@ -81,7 +81,7 @@ def same_result(case: Case) -> Iterator[Found | str]:
 
 
 def _same_result(case: Case, other: Item) -> bool:
-    result = case.facts.result(other.reference_sql or "", TIME_S)
+    result = case.result_of(other.reference_sql or "")
     return (
         isinstance(result, Result)
         and case.rows is not None

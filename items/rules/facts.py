@@ -69,10 +69,12 @@ class Facts:
         return found
 
     def result(self, sql: str, time_s: float) -> Result | Failure:
-        """Return what a reference returns, kept."""
-        if ("run", sql) not in self._seen:
-            self._seen["run", sql] = self.database.run(sql, time_s=time_s)
-        found: Result | Failure = self._seen["run", sql]
+        """Return what a reference returns, kept unless its worker was lost."""
+        found: Result | Failure = self._seen.get(("run", sql)) or self.database.run(
+            sql, time_s=time_s
+        )
+        if isinstance(found, Result) or found.reason != "lost":
+            self._seen["run", sql] = found
         return found
 
     def has(self, table: str, *columns: str) -> bool:

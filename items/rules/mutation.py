@@ -144,4 +144,4 @@ def _same(case: Case, right: Result, other: object) -> bool:
 
 
 def _run(case: Case, sql: str) -> object:
-    return case.ground.database.run(sql, time_s=MUTANT_TIME_S)
+    return case.run(sql, MUTANT_TIME_S)

@@ -18,8 +18,9 @@ from typing import Any
 
 from database.gate import unreadable
 from database.masking import masked
+from database.quoting import folded
+from database.refusal import Refusal
 from database.session import Failed
-from database.tree import Refusal, folded
 from database.words import words
 
 CURRENT_TIME = "2105-12-31 23:59:00"  # S3-010

@@ -3,36 +3,40 @@
     admit("SELECT now()", {"person"})   ->  Failure("refused", "reads the clock: now")
     admit("SELECT 1; SELECT 2", ())     ->  Failure("refused", "not one SELECT: 2 statements")
 
-What may stand in a statement is decided in tree.py; words in literals, comments and aliases decide
-nothing. Both the references of a benchmark and the answers of models pass here: a clock in one is a
-problem of the item, in the other an outcome.
+What may stand in a statement is decided in tree.py, expressions.py and calls.py, on DuckDB's own tree;
+words in literals, comments and aliases decide nothing. Both the references of a benchmark and the
+answers of models pass here: a clock in one is a problem of the item, in the other an outcome.
 
 What is left to the engine's settings and the worker's limits: casts such as 'now'::TIMESTAMP (DuckDB 2
 refuses them), types that do not exist, and everything that is merely too much work.
 """
 
-import json
+import re
 from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING
 
-from database.quoting import literal
+from database.calls import NOT_ALLOWED
+from database.quoting import folded, literal
+from database.refusal import Refusal, Refused
 from database.result import Failure
-from database.tree import NOT_ALLOWED, Node, Refusal, Refused, Walk, folded
+from database.tree import Known, check_tree
 
 if TYPE_CHECKING:
     import duckdb
 
 LONGEST = 20_000  # characters of a statement
+_UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 
 
-def admit(sql: str, tables: Collection[str]) -> Failure | None:
+def admit(sql: str, tables: Collection[str], catalog: str = "") -> Failure | None:
     """Return why a statement may not run, or None. `tables` are the names it may read.
 
     Parses in this process and without a time limit, which some texts would need (`WITH a AS (`
     twenty times): what a model wrote goes to `Database.run`, whose worker asks the gate itself.
     """
-    if isinstance(found := statement(Parser(_shared()), sql, tables), Refusal):
+    known = Known(frozenset(map(folded, tables)), folded(catalog))
+    if isinstance(found := statement(Parser(_shared()), sql, known), Refusal):
         return Failure("refused", str(found))
     return None
 
@@ -41,11 +45,9 @@ def unreadable(sql: str) -> Refusal | None:
     """Return what is wrong with a text before anything parses it."""
     if len(sql) > LONGEST:
         return Refusal("too long", f"{len(sql):,} characters, at most {LONGEST:,}")
-    for character in sql:
-        if (character < " " and character not in "\t\n\r\f\v") or character == "\x7f":
-            return Refusal("control character", f"U+{ord(character):04X}")
-        if "\ud800" <= character <= "\udfff":
-            return Refusal("not Unicode text", f"U+{ord(character):04X}")
+    if found := _UNREADABLE.search(sql):
+        rule = "control character" if found.group() < "\x80" else "not Unicode text"
+        return Refusal(rule, f"U+{ord(found.group()):04X}")
     return None
 
 
@@ -64,11 +66,10 @@ class Parser:
         """Return the statements of a text. Raises: duckdb.Error."""
         return self.connection.extract_statements(sql)
 
-    def tree(self, sql: str) -> Node:
-        """Return the tree of a text of SELECTs. Raises: duckdb.Error, RecursionError."""
+    def tree(self, sql: str) -> str:
+        """Return the tree of a text of SELECTs, in JSON. Raises: duckdb.Error."""
         found = self.connection.execute(f"EXECUTE tree({literal(sql)})").fetchall()
-        tree: Node = json.loads(found[0][0])
-        return tree
+        return str(found[0][0])
 
     def knows(self, function: str) -> bool:
         """Tell whether DuckDB has a function of that name at all."""
@@ -80,7 +81,7 @@ class Parser:
         )
 
 
-def statement(parser: Parser, sql: str, tables: Collection[str]) -> "duckdb.Statement | Refusal":
+def statement(parser: Parser, sql: str, known: Known) -> "duckdb.Statement | Refusal":
     """Return the one SELECT of a text, parsed and admitted, or why there is none."""
     import duckdb
 
@@ -93,7 +94,7 @@ def statement(parser: Parser, sql: str, tables: Collection[str]) -> "duckdb.Stat
         kind = _kind(parsed[0])
         if kind != "SELECT":
             return Refusal("not one SELECT", f"a {kind} statement")
-        Walk(frozenset(map(folded, tables))).document(parser.tree(sql))
+        check_tree(parser.tree(sql), known)
     except Refused as refused:
         return _named(refused.refusal, parser)
     except (LookupError, TypeError, ValueError):

@@ -26,6 +26,7 @@ START_S = 30.0
 ADDRESS_BYTES = 3 << 30
 RESIDENT_BYTES = 2_500_000_000
 PIPE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 20  # of an answer in one reading
 LARGEST_ANSWER = 2 << 30
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _ROOT = Path(__file__).resolve().parent.parent
@@ -69,6 +70,9 @@ class Worker:
             raise
         finally:
             os.close(theirs)
+        self.poll = select.poll()
+        self.poll.register(reader, select.POLLIN | select.POLLHUP)
+        self.statm = _statm(self.process.pid)
         try:
             self.tables = self._greet(setup)
         except BaseException:
@@ -95,26 +99,26 @@ class Worker:
 
         Raises: TimeoutError (over time), MemoryError (over RESIDENT_BYTES), Cancelled, Died.
         """
-        size = self._read(HEAD.size, deadline, stop)
-        head, body = HEAD.unpack(size)
+        data = bytearray()
+        self._read(data, HEAD.size, deadline, stop)
+        head, body = HEAD.unpack_from(data)
         if head + body > LARGEST_ANSWER:
             raise Died("an answer that no limit allows")
-        return json.loads(self._read(head, deadline, stop)), self._read(body, deadline, stop)
+        start = HEAD.size + head
+        self._read(data, start + body, deadline, stop)
+        return json.loads(data[HEAD.size : start]), data[start:]
 
-    def _read(self, size: int, deadline: float, stop: Stop) -> bytearray:
-        data = bytearray()
+    def _read(self, data: bytearray, size: int, deadline: float, stop: Stop) -> None:
+        """Read until there are so many bytes: one turn for a small answer."""
         while len(data) < size:
             self._wait(deadline, stop)
-            piece = os.read(self.reader, min(size - len(data), 1 << 20))
+            piece = os.read(self.reader, PIECE_BYTES)
             if not piece:
                 raise Died("the worker ended without an answer")
             data += piece
-        return data
 
     def _wait(self, deadline: float, stop: Stop) -> None:
-        poll = select.poll()
-        poll.register(self.reader, select.POLLIN | select.POLLHUP)
-        while not poll.poll(WATCH_S * 1000):
+        while not self.poll.poll(WATCH_S * 1000):
             if stop():
                 raise Cancelled
             if time.monotonic() > deadline:
@@ -125,10 +129,9 @@ class Worker:
     def resident(self) -> int:
         """Return the worker's resident memory in bytes; 0 when it is gone."""
         try:
-            statm = Path(f"/proc/{self.process.pid}/statm").read_text()
-        except OSError:
+            return int(os.pread(self.statm, 64, 0).split()[1]) * _PAGE
+        except (OSError, IndexError):
             return 0
-        return int(statm.split()[1]) * _PAGE
 
     def exit_code(self) -> int:
         """Return the exit code of a process that closed its pipe; -9 when it has to be killed."""
@@ -152,7 +155,17 @@ class Worker:
         with contextlib.suppress(OSError):  # what was not sent is lost with the worker
             self.process.stdin.close()
         os.close(self.reader)
-        self.reader = -1
+        if self.statm >= 0:
+            os.close(self.statm)
+        self.reader = self.statm = -1
+
+
+def _statm(pid: int) -> int:
+    """Open what the kernel tells about a process's memory; -1 when it is gone already."""
+    try:
+        return os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return -1
 
 
 def _command() -> list[str]:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from database.gate import Parser, statement
 from database.masking import masked
+from database.quoting import folded
+from database.refusal import Refusal
 from database.result import Reason
-from database.tree import Refusal
+from database.tree import Known
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,8 +38,10 @@ SETTINGS = (
     "disabled_filesystems = 'LocalFileSystem'",
     "lock_configuration = true",
 )
-
-
+_CATALOGUE = """
+    SELECT current_database(), table_name FROM duckdb_tables() WHERE schema_name = 'main'
+    UNION SELECT current_database(), view_name FROM duckdb_views() WHERE NOT internal
+"""
 _NO_PYTHON_VALUE = (
     ArithmeticError,
     AttributeError,
@@ -93,13 +97,10 @@ class DuckSession:
         self.duckdb = duckdb
         try:
             self.connection = duckdb.connect(str(path), read_only=True)
-            self.tables = frozenset(
-                row[0].lower()
-                for row in self.connection.execute(
-                    "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'main' "
-                    "UNION SELECT view_name FROM duckdb_views() WHERE NOT internal"
-                ).fetchall()
-            )
+            found = self.connection.execute(_CATALOGUE).fetchall()
+            self.tables = frozenset(name.lower() for _, name in found)
+            names = frozenset(folded(name) for _, name in found)
+            self.known = Known(names, folded(found[0][0]) if found else "")
             self.parser = Parser(self.connection)
             for setting in (*settings, *SETTINGS):
                 self.connection.execute(f"SET GLOBAL {setting.format(memory_mb=memory_mb)}")
@@ -116,7 +117,7 @@ class DuckSession:
             if trusted:
                 self.query.execute(sql)
             else:
-                admitted = statement(self.parser, sql, self.tables)
+                admitted = statement(self.parser, sql, self.known)
                 if isinstance(admitted, Refusal):
                     raise Failed("refused", str(admitted))
                 self.query.execute(admitted)

@@ -4,6 +4,7 @@ Started by `database/workers.py` with an empty environment and without site-pack
 The order matters: die with the parent, give up what is not needed, only then open the database.
 """
 
+import gc
 import json
 import os
 import pickle
@@ -38,6 +39,7 @@ def main() -> None:
         write_frame(answers, json.dumps({"failed": failed.message}).encode())
         return
     write_frame(answers, json.dumps({"tables": sorted(session.tables)}).encode())
+    gc.freeze()  # what is here stays: no collection looks at it again
     while (frame := read_frame(requests)) is not None:
         serve(session, json.loads(frame[0]), answers)
 
@@ -93,9 +95,8 @@ def run(
     rows = size = 0
     ask = 1  # the first row tells how large a piece may be
     while True:
-        piece = session.fetch(min(ask, request["rows"] + 1 - rows))
-        if not piece:
-            return columns, types
+        ask = min(ask, request["rows"] + 1 - rows)
+        piece = session.fetch(ask)
         rows += len(piece)
         if rows > request["rows"]:
             raise Failed("too_many_rows", f"more than {request['rows']:,} rows")
@@ -103,4 +104,6 @@ def run(
         size += len(pieces[-1])
         if size > request["bytes"]:
             raise Failed("too_large", f"more than {request['bytes']:,} bytes")
+        if len(piece) < ask:
+            return columns, types
         ask = max(1, min(PIECE_ROWS, PIECE_BYTES * rows // size))

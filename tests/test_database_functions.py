@@ -5,7 +5,7 @@ import pytest
 
 from database import functions
 from database.gate import admit
-from database.tree import folded
+from database.quoting import folded
 from database.words import words
 
 # Decided against. Internal ones (`__…`, `icu_…`, `collate_…`) are refused as a family.

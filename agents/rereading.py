@@ -10,55 +10,59 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agents.shown import Messages, number_of, other_item, other_motion
+from items.frozen import Motion
 from items.model import Item
 from registry.events import Event
 
 _THINK = re.compile(r"<think>.*?(</think>|\Z)", re.DOTALL)
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-_NUMBERED = re.compile(r"^## Question (\d+)$", re.MULTILINE)
 
 
-def reread(event: Event, replies: Sequence[Mapping[str, Any]], item: Item | None) -> str | None:
+def reread(
+    event: Event, replies: Sequence[Mapping[str, Any]], subject: Item | Motion
+) -> str | None:
     """Return how a verdict or a ballot differs from its last reply, or None when it follows from it.
 
     replies: the conversation's, oldest first: {"request": {...}, "answer": {"text": ...}}.
+    subject: what the event is about; a reply that was given about anything else does not count.
     """
     if event.body.get("valid") is not True:
         return None  # no verdict is claimed
-    value = _object(replies[-1]["answer"]["text"])
+    messages = replies[-1]["request"]["messages"]
+    if isinstance(subject, Item):
+        other = other_item(messages, subject)
+    else:
+        other = other_motion(messages, subject, event.body.get("shown"))
+    return other or _unsaid(event, replies[-1], subject)
+
+
+def _unsaid(event: Event, reply: Mapping[str, Any], subject: Item | Motion) -> str | None:
+    value = _object(reply["answer"]["text"])
     if value is None:
         return "its reply holds no JSON object"
-    if event.kind == "ballot":
+    if not isinstance(subject, Item):
         said, claimed = value.get("option"), event.body["vote"]
     else:
-        judged = _judged(value, replies[-1], item)
+        judged = _judged(value, reply["request"]["messages"], subject)
         said, claimed = judged.get("verdict"), event.body["verdict"]
         if said == "approve" and judged.get("issues"):
             return "its reply approves and objects at once"
     return None if said == claimed else f"the record says {claimed!r}, its reply {said!r}"
 
 
-def _judged(
-    value: Mapping[str, Any], reply: Mapping[str, Any], item: Item | None
-) -> Mapping[str, Any]:
+def _judged(value: Mapping[str, Any], messages: Messages, item: Item) -> Mapping[str, Any]:
     """Return what a reply says of one item: the object itself, or the entry with the item's number."""
-    if "verdicts" not in value or item is None:
+    number = number_of(messages, item)
+    if not number:
         return value
-    number = _number(reply["request"]["messages"], item)
-    found = [one for one in value["verdicts"] if isinstance(one, dict) and one.get("n") == number]
+    entries = value.get("verdicts")
+    found = [
+        one
+        for one in (entries if isinstance(entries, list) else ())
+        if isinstance(one, dict) and one.get("n") == number
+    ]
     return found[0] if len(found) == 1 else {}
-
-
-def _number(messages: Sequence[Mapping[str, str]], item: Item) -> int | None:
-    """Return the number under which a group's request asks an item's questions."""
-    for message in messages:
-        marks = list(_NUMBERED.finditer(message["content"]))
-        ends = [mark.start() for mark in marks[1:]] + [len(message["content"])]
-        for mark, end in zip(marks, ends, strict=True):
-            part = message["content"][mark.end() : end].replace("‹", "<")
-            if item.question_ko in part and item.question_en in part:
-                return int(mark[1])
-    return None
 
 
 def _object(text: str) -> Mapping[str, Any] | None:

@@ -15,8 +15,18 @@ from items.spec import Pins, Spec, load_spec, spec_path
 from registry.events import Event, load
 from registry.reader import FormatError
 
-# What does not follow from the replies that an event names, or None.
-Reread = Callable[[Event, list[Reply], Item | None], str | None]
+
+@dataclass(frozen=True)
+class Motion:
+    """What a ballot was about: the question, id -> text of each option, the evidence's text."""
+
+    question: str
+    options: Mapping[str, str]
+    evidence: str
+
+
+# What of an event does not follow from the replies that it names, or is not about its subject; or None.
+Reread = Callable[[Event, list[Reply], Item | Motion], str | None]
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,7 @@ class Frozen:
 
     registry: Path
     task: str
-    reread: Reread = lambda event, replies, item: None
+    reread: Reread
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -103,7 +113,7 @@ class Frozen:
         return {tier: load_questions(self.path(tier)) for tier in self.spec.tiers}
 
 
-def rests(frozen: Frozen, where: str, event: Event, item: Item | None) -> Iterator[Finding]:
+def rests(frozen: Frozen, where: str, event: Event, subject: Item | Motion) -> Iterator[Finding]:
     """Say whether an event follows from the replies that it names."""
     calls = event.body.get("calls") or ([event.call] if event.call else [])
     who = f"{event.kind} {event.seq} of {event.by}"
@@ -115,12 +125,12 @@ def rests(frozen: Frozen, where: str, event: Event, item: Item | None) -> Iterat
     if len(replies) < len(calls):
         yield Finding("unverifiable", where, f"{who}: its reply is not among the exported ones")
         return
-    if problem := _of_another(event, replies, item) or frozen.reread(event, replies, item):
+    if problem := _of_another(event, replies) or frozen.reread(event, replies, subject):
         yield Finding("broken", where, f"{who}: {problem}")
 
 
-def _of_another(event: Event, replies: list[Reply], item: Item | None) -> str | None:
-    """Say whether the replies are another model's, another seat's, or about another question."""
+def _of_another(event: Event, replies: list[Reply]) -> str | None:
+    """Say whether the replies are another model's or another seat's."""
     draw = event.body.get("seat", 0) + 100 * event.body.get("repeat", 0)
     for reply in replies:
         request = reply["request"]
@@ -128,8 +138,4 @@ def _of_another(event: Event, replies: list[Reply], item: Item | None) -> str | 
             return f"the reply is {request['model']}'s"
         if request["draw"] != draw:
             return f"the reply was given on seat {request['draw']}"
-        text = "\n".join(message["content"] for message in request["messages"])
-        text = text.replace("‹", "<")  # a prompt quotes strangers so that they open no mark
-        if item and not (item.question_ko in text and item.question_en in text):
-            return "the reply is about another question"
     return None

@@ -22,7 +22,7 @@ from items.approvals import SEATS, Approval, approval
 from items.decisions import load_decisions
 from items.evidence import MissingError, evidence_folder, receipt_path
 from items.freeze import Now, TierNow, differences
-from items.frozen import Finding, Frozen, rests
+from items.frozen import Finding, Frozen, Motion, rests
 from items.model import Item
 from items.records import contents, decisions, record_of
 from items.rendered import render
@@ -171,9 +171,10 @@ def votes(frozen: Frozen) -> Iterator[Finding]:
                 frozen.spec.preview or frozen.independent(voted)
             ):
                 yield Finding("broken", where, "voters for previews decided of a task that is none")
-            for ballot in voted:
-                yield from rests(frozen, where, ballot, None)
-            yield from _shown(frozen, where, event)
+            changed = [*_shown(frozen, where, event)]
+            yield from changed
+            for ballot in () if changed else voted:
+                yield from rests(frozen, where, ballot, _motion(frozen, event))
 
 
 def decided(frozen: Frozen) -> Iterator[Finding]:
@@ -240,6 +241,16 @@ def _tally(where: str, decided: Event, ballots: list[Event]) -> Iterator[Finding
         yield Finding("broken", where, told)
     elif decided.body["by"] == "panel" and 2 * votes <= seats:
         yield Finding("broken", where, f"{votes} of {seats} votes are no majority of the seats")
+
+
+def _motion(frozen: Frozen, decided: Event) -> Motion:
+    """Return what the ballots of a decision were about. Raises: KeyError (the registry has none)."""
+    asked = {decision.id: decision for decision in load_decisions(frozen.registry)}
+    decision = asked[decided.body["decision"]]
+    options = {option.id: option.text for option in decision.options}
+    names = [reference.rpartition(" ")[0] for reference in decided.body.get("evidence", ())]
+    texts = [(frozen.registry / name).read_text(encoding="utf-8") for name in names]
+    return Motion(decision.question, options, "".join(texts))
 
 
 def _shown(frozen: Frozen, where: str, decided: Event) -> Iterator[Finding]:

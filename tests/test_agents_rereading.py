@@ -5,26 +5,38 @@ import json
 import pytest
 
 from agents.rereading import reread
+from items.frozen import Motion
 from items.records import verdict_event
 from registry.events import Event
 from tests.test_items_questions import ITEM
+from tests.test_items_verify import FIGURES, OTHER, ballot_about, review_of
 
 ISSUE = {"kind": "boundary", "sentence": "open", "evidence": ""}
-ASKED = f"{ITEM.question_ko}\n{ITEM.question_en}"
-FIRST = f"## Question 1\n\n<question_ko>\n다른 질문\n</question_ko>\n\n## Question 2\n\n{ASKED}"
+MOTION = Motion("Which score?", {"rs0": "RS(0)", "ex": "EX"}, "figures: {}\n")
 
 
 def event(verdict="approve"):
     return verdict_event(ITEM, "m", seat=1, round=1, verdict=verdict, valid=True, issues=[])
 
 
-def reply(text, asked="?"):
-    return {"request": {"messages": [{"role": "user", "content": asked}]}, "answer": {"text": text}}
+def reply(text, messages=None):
+    return {"request": {"messages": messages or review_of(ITEM)}, "answer": {"text": text}}
 
 
-def group(*verdicts):
+def together(*items):
+    """The conversation of a group: the questions of all, then the cases of all."""
+    asked, cases = [], []
+    for number, item in enumerate(items, 1):
+        _, questions, _, case = review_of(item)
+        words = questions["content"].removeprefix("# The question\n\n")
+        asked.append(f"## Question {number}\n\n{words}")
+        cases.append(f"# Item {number}\n\n{case['content']}")
+    return [{"role": "user", "content": "\n\n".join(parts)} for parts in (asked, cases)]
+
+
+def group(*verdicts, items=(OTHER, ITEM)):
     entries = [{"n": n, "issues": [], "verdict": said} for n, said in enumerate(verdicts, 1)]
-    return reply(json.dumps({"verdicts": entries}), FIRST)
+    return reply(json.dumps({"verdicts": entries}), together(*items))
 
 
 @pytest.mark.parametrize(
@@ -51,13 +63,8 @@ def test_a_verdict_that_its_reply_gives_follows(said):
         (reply("[1]{"), "no JSON object"),
         (group("approve", "revise"), "'revise'"),
         (group("approve"), "None"),
-        (
-            reply(
-                '{"verdicts": [{"n": 2, "verdict": "approve", "issues": []}]}',
-                "## Question 2\n\nelse",
-            ),
-            "None",
-        ),
+        (reply('{"verdict": "approve", "issues": []}', together(OTHER, ITEM)), "None"),
+        (group("approve", "approve", items=(OTHER, OTHER)), "about another question"),
     ],
 )
 def test_one_that_it_does_not_give_is_named(said, problem):
@@ -70,6 +77,16 @@ def test_no_verdict_needs_no_reply():
 
 
 def test_a_ballot_is_its_replys_option():
-    ballot = Event("ballot", "m", {"decision": "d", "valid": True, "vote": "a"})
-    assert reread(ballot, [reply('{"reason": "so", "option": "a"}')], None) is None
-    assert "'b'" in reread(ballot, [reply('{"reason": "so", "option": "b"}')], None)
+    ballot = Event("ballot", "m", {"decision": "d", "valid": True, "vote": "rs0"})
+    said = [
+        reply(f'{{"reason": "so", "option": "{id}"}}', ballot_about(FIGURES))
+        for id in ("rs0", "ex")
+    ]
+    assert reread(ballot, said[:1], MOTION) is None
+    assert "'ex'" in reread(ballot, said[1:], MOTION)
+
+
+def test_a_ballot_shows_the_options_in_the_order_of_the_record():
+    body = {"decision": "d", "valid": True, "vote": "rs0", "shown": ["ex", "rs0"]}
+    said = [reply('{"reason": "so", "option": "rs0"}', ballot_about(FIGURES))]
+    assert "other options" in reread(Event("ballot", "m", body), said, MOTION)

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agents.opening import listed
 from agents.rereading import reread
+from agents.restyle import laid_out
 from items.evidence import Head, Receipt, evidence_folder, load_receipt, save_receipt, save_replies
 from items.freeze import Now, TierNow, freeze
 from items.questions import Question, QuestionFile, load_questions, save_questions
@@ -18,6 +20,7 @@ from items.records import content_event, record_of, verdict_event
 from items.rendered import write
 from items.spec import Setting, load_spec, save_spec, spec_path
 from items.verify import Frozen, verify
+from prompts import quoted, render
 from registry.canonical import sha256_json, sha256_text
 from registry.events import Event, head, load
 from tests.test_items_freeze import SPEC
@@ -28,6 +31,7 @@ OTHER = replace(
     ITEM, id="hard-002", question_en="How many visits are there?", question_ko="방문은 몇 건인가요?"
 )
 ITEMS = (ITEM, OTHER)
+FIGURES = quoted("evidence", "figures: {}\n")
 DECISION = """id: headline_metric
 question: Which score?
 scope: task
@@ -38,26 +42,49 @@ options:
 """
 
 
-def reply(model, seat, asked, said):
-    messages = [{"role": "user", "content": asked}]
+SCHEMA = "CREATE TABLE person (person_id BIGINT, year_of_birth BIGINT);"
+
+
+def review_of(item):
+    """The conversation in which a reviewer judged an item, as its second request holds it."""
+    rows = {"own_result": "<rows>\n1\n</rows>", "reference_result": "<rows>\n1\n</rows>"}
+    sql = quoted("sql", laid_out(item.reference_sql, {"person": {"person_id": "BIGINT"}}))
+    says = {"order_matters": "false", "answerable": "true", "witness": item.witness or "none"}
+    says |= {name: getattr(item, name) for name in ("category", "difficulty", "scope")}
+    shown = {"reference_sql": sql, "own_sql": sql, "matches": "yes", "notes": "", "objections": ""}
+    questions = quoted("question_ko", item.question_ko), quoted("question_en", item.question_en)
+    return [
+        {"role": "system", "content": SCHEMA},
+        {"role": "user", "content": "# The question\n\n" + "\n\n".join(questions)},
+        {"role": "assistant", "content": "# The reference\n\n<sql>\nSELECT 2\n</sql>"},
+        {"role": "user", "content": render("review/case", **rows, **shown, **says)},
+    ]
+
+
+def ballot_about(evidence, question="Which score?", options=("rs0: RS(0)", "ex: EX")):
+    """The request in which a voter was asked."""
+    asked = {"question": question, "options": listed("options", options), "reasons": ""}
+    return [{"role": "user", "content": render("decide/ballot", evidence=evidence, **asked)}]
+
+
+def reply(model, seat, messages, said):
     request = {"model": model, "draw": seat, "messages": messages, "temperature": 0.0}
     answer = {"text": json.dumps(said), "stop": "stop", "route": "r"}
     return {"key": sha256_json(request), "request": request, "answer": answer}
 
 
-def judged(item):
-    """The panel's replies to an item, and the verdicts that rest on them."""
+def judged(item, saw=lambda item: item):
+    """The panel's replies to an item, and the verdicts that rest on them; `saw`: what it was shown."""
     for seat, model in enumerate(PANEL, 1):
-        asked = f"{item.question_ko}\n{item.question_en}"
-        said = reply(model, seat, asked, {"issues": [], "verdict": "approve"})
+        said = reply(model, seat, review_of(saw(item)), {"issues": [], "verdict": "approve"})
         body = {"seat": seat, "round": 1, "verdict": "approve", "valid": True, "issues": []}
         yield said, verdict_event(item, model, calls=[said["key"]], **body)
 
 
-def voted(evidence):
+def voted(evidence, asked):
     for seat, model in enumerate(PANEL, 1):
         option = "rs0" if seat < 3 else "ex"
-        said = reply(model, seat, "Which score?", {"reason": "so", "option": option})
+        said = reply(model, seat, asked, {"reason": "so", "option": option})
         body = {"decision": "headline_metric", "ballot": 1, "seat": seat, "valid": True}
         body |= {"vote": option, "reason": "so", "evidence": [evidence], "calls": [said["key"]]}
         yield said, Event("ballot", model, body)
@@ -68,8 +95,11 @@ def registry(tmp_path):
     return frozen_registry(tmp_path)
 
 
-def frozen_registry(registry: Path) -> Path:
-    """A registry with one frozen task: two items, three models, one decision, all replies."""
+def frozen_registry(registry, saw=lambda item: item, asked=None):
+    """A registry with one frozen task: two items, three models, one decision, all replies.
+
+    saw: what reviewers were shown in an item's place; asked: the request of the voters.
+    """
     path = registry / "drafts" / "demo-hard-v0.yaml"
     questions = tuple(Question.of(item, PANEL[0]) for item in ITEMS)
     save_questions(path, QuestionFile("demo", "hard", date(2019, 7, 3), questions=questions))
@@ -79,7 +109,8 @@ def frozen_registry(registry: Path) -> Path:
     evidence = f"evidence/demo@0/2026-11-30-evidence.yaml {sha256_text('figures: {}' + chr(10))}"
     (registry / "decisions").mkdir()
     (registry / "decisions" / "headline_metric.yaml").write_text(DECISION)
-    said = [pair for item in ITEMS for pair in judged(item)] + [*voted(evidence)]
+    said = [pair for item in ITEMS for pair in judged(item, saw)]
+    said += voted(evidence, asked or ballot_about(FIGURES))
     decided = {"decision": "headline_metric", "option": "rs0", "tally": "2 of 3", "by": "panel"}
     decided |= {"ballot": 1, "protocol": "primary_metric", "evidence": [evidence]}
     drafts = [content_event("draft", item, PANEL[0]) for item in ITEMS]
@@ -227,6 +258,45 @@ def test_a_reply_of_another_seat_or_question_is_no_evidence(registry, field, val
     name = save_replies(evidence_folder(registry, "demo@0"), [*replies, changed])
     save_receipt(registry, replace(load_receipt(registry, "demo@0"), replies=(name,)))
     assert any(said in line for line in lied(registry, change))
+
+
+@pytest.mark.parametrize(
+    ("other", "said"),
+    [
+        ({"reference_sql": "SELECT count(*) + 1 AS patients FROM person"}, "another reference_sql"),
+        (
+            {"reference_sql": "SELECT count(*) AS patients FROM person WHERE year_of_birth > 1950"},
+            "another reference_sql",
+        ),
+        ({"reference_sql": "SELECT count(*) AS patients FROM visit"}, "another reference_sql"),
+        ({"question_en": f"{ITEM.question_en} Count only women."}, "another question"),
+        ({"question_ko": f"{ITEM.question_ko} 여자만."}, "another question"),
+        ({"category": "relative_time"}, "category"),
+        ({"difficulty": "hard"}, "difficulty"),
+        ({"scope": "group"}, "scope"),
+    ],
+    ids=str,
+)
+def test_an_approval_of_another_content_is_not_passed_off_for_this_one(tmp_path, other, said):
+    def saw(item):
+        return replace(item, **other) if item == ITEM else item
+
+    found = findings(frozen_registry(tmp_path, saw))
+    assert found[0].startswith("broken: hard/hard-001: ")
+    assert said in found[0]
+    assert not any("hard-002" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (ballot_about(FIGURES, question="Which limit?"), "about another decision"),
+        (ballot_about(FIGURES, options=("rs0: RS(0)", "ex: RS(5)")), "among other options"),
+        (ballot_about(quoted("evidence", "figures: {a: 1}\n")), "on other evidence"),
+    ],
+)
+def test_a_vote_on_something_else_is_no_ballot(tmp_path, asked, said):
+    assert said in findings(frozen_registry(tmp_path, asked=asked))[0]
 
 
 def test_evidence_that_changed_after_the_vote_is_named(registry):

@@ -28,6 +28,9 @@ RESIDENT_BYTES = 2_500_000_000
 PIPE_BYTES = 1 << 20
 PIECE_BYTES = 1 << 20  # of an answer in one reading
 LARGEST_ANSWER = 2 << 30
+# A plan is thousands of small objects: glibc keeps more of them at hand for the next query, which is
+# worth a twentieth of a query's time. It reads this when a process starts; the worker then wipes it.
+ENVIRONMENT = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=500"}
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _ROOT = Path(__file__).resolve().parent.parent
 Stop = Callable[[], bool]
@@ -61,7 +64,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=theirs,
                 stderr=subprocess.DEVNULL,
-                env={},
+                env=ENVIRONMENT,
                 cwd="/",
                 start_new_session=True,  # Ctrl-C is for us, who then end the worker
             )

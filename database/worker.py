@@ -16,6 +16,7 @@ from database.frames import PROTOCOL, read_frame, write_frame
 from database.session import Failed, Session, open_session
 from database.stamp import stamp
 
+FIRST_ROWS = 2  # they tell how large a piece may be; a count has come whole
 PIECE_ROWS = 2_048
 PIECE_BYTES = 1 << 20
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
@@ -23,6 +24,7 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 def main() -> None:
     """Answer requests until the pipe closes."""
+    forget_environment()
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     quiet = os.open(os.devnull, os.O_RDWR)
     os.dup2(quiet, 0)  # nothing that an engine prints may mix with our frames
@@ -42,6 +44,16 @@ def main() -> None:
     gc.freeze()  # what is here stays: no collection looks at it again
     while (frame := read_frame(requests)) is not None:
         serve(session, json.loads(frame[0]), answers)
+
+
+def forget_environment() -> None:
+    """Leave nothing to read in the environment: what stood there was for the C library's start."""
+    import ctypes
+
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    start, end = int(fields[47]), int(fields[48])  # env_start, env_end: 50 and 51 of proc(5)
+    ctypes.memset(start, 0, end - start)
+    os.environ.clear()
 
 
 def unchanged(setup: dict[str, Any]) -> None:
@@ -93,7 +105,7 @@ def run(
     sql, time_s, trusted = request["sql"], request["time_s"], request["trusted"]
     columns, types = session.start(sql, time_s, trusted)
     rows = size = 0
-    ask = 1  # the first row tells how large a piece may be
+    ask = FIRST_ROWS
     while True:
         ask = min(ask, request["rows"] + 1 - rows)
         piece = session.fetch(ask)

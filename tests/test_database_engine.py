@@ -347,6 +347,7 @@ def test_the_worker_has_no_environment_and_cannot_write(eunomia, database):
     worker = psutil.Process(next(iter(database._pool._living)).process.pid)
     with contextlib.suppress(psutil.AccessDenied):  # only root may look
         assert worker.environ() == {}
+        assert Path(f"/proc/{worker.pid}/environ").read_bytes().strip(b"\0") == b""
     assert worker.rlimit(psutil.RLIMIT_FSIZE) == (0, 0)
     assert worker.rlimit(psutil.RLIMIT_CORE) == (0, 0)
     assert worker.rlimit(psutil.RLIMIT_AS) == (3 << 30, 3 << 30)

@@ -89,6 +89,37 @@ def test_more_of_the_same_kinds_is_refused_by_the_gate(sql):
     assert refused.reason == "refused"
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM eunomia.main.person",
+        'SELECT count(*) FROM "Eunomia"."MAIN".Person AS p JOIN main.concept c ON p.person_id = c.concept_id',
+        "SELECT eunomia.main.person.person_id FROM eunomia.main.person ORDER BY 1 LIMIT 1",
+    ],
+)
+def test_a_query_may_name_the_database_it_runs_on(sql, database):
+    """Also on the copies, whose files have its name."""
+    assert isinstance(database.run(sql), Result)
+    assert order_dependence(database, sql) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("memory.main.person", "memory.main.person (write person or main.person)"),
+        ("eunomia.temp.person", "eunomia.temp.person (write person or main.person)"),
+        ("eunomia.person", "eunomia.person (write person or main.person)"),
+        ("temp.person", "temp.person (write person or main.person)"),
+        ("system.main.duckdb_settings", "system.main.duckdb_settings"),
+        ("eunomia.main.duckdb_settings", "eunomia.main.duckdb_settings"),
+        ("eunomia.main.x", "eunomia.main.x"),
+    ],
+)
+def test_another_database_or_schema_is_refused_and_told_what_is_right(path, told, database):
+    refused = database.run(f"WITH x AS (SELECT 1) SELECT * FROM {path}")
+    assert (refused.reason, refused.message) == ("refused", f"no table of the database: {told}")
+
+
 SCOPES = [
     pytest.param(
         "SELECT * FROM duckdb_settings, (WITH duckdb_settings AS (SELECT 1) SELECT 1)",

@@ -37,7 +37,7 @@ def lint(
 
 
 def khdp_package(
-    version: Annotated[str, typer.Option(help="The package's own version.")] = "1.0.0",
+    version: Annotated[str, typer.Option(help="The package's own version, as 1.0.0.")] = "1.0.0",
     task: TaskOption = None,
     registry: RegistryOption = REGISTRY,
     data: DataOption = DATA,
@@ -45,14 +45,24 @@ def khdp_package(
 ) -> None:
     """Build the items of a frozen task as a dataset: data/khdp/<slug>-<version> (S1-121).
 
-    Where the task's database is at hand, recipes of the items' neighbour databases come with them.
+    The task must pass `verify` on registry/ first. Where the task's database is at hand, recipes of the
+    items' neighbour databases come with them.
     Example: benchtoward text2sql khdp-package --task eunomia-text2sql
     """
-    from items.package import build_package
-    from items.questions import load_questions
+    from cli.verifying import frozen_task
+    from items.package import VERSION, build_package
+    from items.verify import verify
 
-    spec = _spec(registry, _task(registry, task))
-    files = {name: load_questions(registry / tier.file) for name, tier in spec.tiers.items()}
+    if not VERSION.fullmatch(version):
+        raise typer.BadParameter(
+            f"--version is {version!r}; a version is three numbers, as 1.0.0 or 2.1.0"
+        )
+    frozen = frozen_task(registry, _task(registry, task))
+    spec, files = frozen.spec, frozen.files
+    if failing := [str(finding) for finding in verify(frozen) if finding.fails]:
+        told = {"folder": None, "findings": failing}
+        _print(told, [*failing, f"{spec.task}: nothing is packaged"], json=json)
+        raise typer.Exit(1)
     recipes = _recipes(spec, files, data, quiet=json)
     target = data / "khdp" / f"{spec.slug}-{version}"
     folder = build_package(spec, files, target, version, recipes)

@@ -38,11 +38,10 @@ def verify(
 
 def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
     """Print what was found of one task; returns whether something is broken or missing."""
-    from agents.rereading import reread
-    from items.verify import Frozen, verify
+    from items.verify import verify
     from registry.canonical import canonical
 
-    frozen = Frozen(registry, task, reread, _aliases(registry))
+    frozen = frozen_task(registry, task)
     database = data / f"{frozen.spec.dataset}.duckdb"
     found = [*verify(frozen)]
     for step in (_on_database, _published):
@@ -59,11 +58,22 @@ def _verify(registry: Path, task: str, data: Path, *, json: bool) -> bool:
     return any(finding.fails for finding in found)
 
 
-def _aliases(registry: Path) -> dict[str, str]:
-    """Return which model ids are one model's; a registry without models.yaml knows none."""
+def frozen_task(registry: Path, task: str) -> "Frozen":
+    """Return a task to be verified. Raises: FormatError for a draft that nothing says was frozen."""
+    from agents.rereading import reread
+    from items.spec import spec_path
+    from items.verify import Frozen
     from models.roster import canonical_ids, load_models
 
-    return canonical_ids(load_models(registry)) if (registry / "models.yaml").exists() else {}
+    listed = (registry / "models.yaml").exists()
+    aliases = canonical_ids(load_models(registry)) if listed else {}
+    frozen = Frozen(registry, task, reread, aliases)
+    if frozen.spec.pins is None and frozen.receipt is None:
+        path = spec_path(registry, task)
+        raise FormatError(
+            path, None, f"{task} is a draft; `text2sql llm-decide --freeze` freezes it"
+        )
+    return frozen
 
 
 def _worst_first(found: "list[Finding]") -> list[str]:

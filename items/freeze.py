@@ -15,6 +15,7 @@ from typing import Any
 
 from items.approvals import approval
 from items.model import Item, tier_sha256, untidy
+from items.questions import QuestionFile
 from items.spec import Pins, Spec, Tier, TierPins, envelope, load_spec, save_spec, spec_path, thawed
 from registry.canonical import sha256_json
 from registry.events import Event
@@ -27,6 +28,7 @@ __all__ = [
     "Tier",
     "TierNow",
     "TierPins",
+    "content_differences",
     "differences",
     "envelope",
     "freeze",
@@ -135,6 +137,22 @@ def differences(spec: Spec, now: Now) -> list[str]:
             found.append(f"the {name} is {_short(have)}, the spec pins {_short(pinned)}")
     # a changed table changes the schema text too: the table is what to name
     return sorted(found, key=lambda line: ": schema_sha256 is " in line)
+
+
+def content_differences(spec: Spec, files: Mapping[str, QuestionFile]) -> list[str]:
+    """Return every difference between the pins and the question files: each field of each item, today.
+
+    files: by tier. What needs the database or the prompts is not looked at. Raises: ValueError (a draft).
+    """
+    pins = spec.pins
+    if pins is None:
+        raise ValueError(f"{spec.task} has no pins")
+    tiers = {
+        name: TierNow(file.kept, file.today, of.prompt_sha256, of.schema_sha256)
+        for name, file in files.items()
+        if (of := pins.tiers.get(name))
+    }
+    return differences(spec, Now(tiers, pins.protocol, pins.duckdb, pins.database, pins.tables))
 
 
 def _tier_differences(name: str, pins: Pins, now: Now) -> list[str]:

@@ -71,7 +71,7 @@ class Frozen:
         """The pins. Raises: FormatError for a draft."""
         if self.spec.pins is None:
             path = spec_path(self.registry, self.task)
-            raise FormatError(path, None, f"{self.task} is a draft: there is nothing to verify")
+            raise FormatError(path, None, "a receipt says that it was frozen, and it has no pins")
         return self.spec.pins
 
     @cached_property

@@ -15,6 +15,7 @@ of a concept table is in it (S1-075): questions and references may name concepts
 import hashlib
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -22,7 +23,8 @@ from typing import Any
 
 from database.engine import Database
 from items import cards
-from items.model import Item, tier_sha256
+from items.freeze import content_differences
+from items.model import Item
 from items.neighbour import Recipe, recipe_of, sealed
 from items.questions import QuestionFile
 from items.rules.facts import Facts
@@ -33,6 +35,7 @@ from registry.canonical import canonical, json_lines
 from registry.reader import FormatError
 
 Step = Callable[[str], None]
+VERSION = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)")  # semver.org, plain
 COLUMNS = tuple(f.name for f in fields(Item))
 
 
@@ -45,28 +48,19 @@ def build_package(
 ) -> Path:
     """Write the package of a frozen task and return its folder.
 
-    tiers:   the question files by tier; their kept items must be the pinned ones.
+    tiers:   the question files by tier; every field of their kept items must be the pinned one.
     recipes: by tier, sealed on the task's own database; a recipe holds constants of the reference, the
              database's fingerprint and the hash of its rows, never a row.
-    Raises: FormatError (a draft, or items that are not the pinned ones), OSError.
+    Raises: FormatError (a draft, items that are not the pinned ones, or another package in that
+    folder: what was given out under a version stays as it was), OSError.
     """
     path = spec_path(Path("registry"), spec.task)
     if spec.pins is None:
         raise FormatError(path, None, f"{spec.task} is a draft; only a frozen task is packaged")
-    written: dict[str, bytes] = {}
-    for tier, file in tiers.items():
-        if tier_sha256(file.kept) != spec.pins.tiers[tier].sha256:
-            raise FormatError(
-                path, None, f"the {tier} items are not the pinned ones; `verify` says which"
-            )
-        written |= _tables(tier, file)
-    for tier, made in (recipes or {}).items():
-        lines = "".join(canonical(recipe.as_json()) + "\n" for recipe in made)
-        written[f"neighbours/{tier}.jsonl"] = lines.encode()
-    written |= {name: text.encode() for name, text in cards.texts(spec, tiers, version).items()}
-    written["croissant.json"] = _croissant(spec, tiers, version, written)
-    sums = [f"{_sha256(data)}  {name}\n" for name, data in sorted(written.items())]
-    written["SHA256SUMS"] = "".join(sums).encode()
+    for difference in content_differences(spec, tiers):
+        raise FormatError(path, None, f"{difference}: the items are not the pinned ones")
+    written = _files(spec, tiers, version, recipes or {})
+    _room_for(folder, written)
     for name, data in written.items():
         files.replace(folder / name, data)
     return folder
@@ -93,10 +87,14 @@ def package_items(folder: Path) -> dict[str, tuple[Item, ...]]:
 
     Raises: FormatError where a file is not what SHA256SUMS says, or the two forms differ.
     """
+    listed = {"SHA256SUMS"}
     for line in (folder / "SHA256SUMS").read_text().splitlines():
         sha256, _, name = line.partition("  ")
+        listed.add(name)
         if not (folder / name).is_file() or _sha256((folder / name).read_bytes()) != sha256:
             raise FormatError(folder / name, None, "missing, or not what SHA256SUMS says")
+    for name in sorted(_names(folder) - listed):
+        raise FormatError(folder / name, None, "SHA256SUMS does not list this file")
     found = {}
     for path in sorted((folder / "data").glob("*.jsonl")):
         rows = [json.loads(line) for line in json_lines(path.read_text(encoding="utf-8"))]
@@ -104,6 +102,38 @@ def package_items(folder: Path) -> dict[str, tuple[Item, ...]]:
             raise FormatError(path, None, "the Parquet file beside it holds other rows")
         found[path.stem] = tuple(Item(**row) for row in rows)
     return found
+
+
+def _files(
+    spec: Spec,
+    tiers: Mapping[str, QuestionFile],
+    version: str,
+    recipes: Mapping[str, Sequence[Recipe]],
+) -> dict[str, bytes]:
+    """Return the content of every file of a package by its name."""
+    written: dict[str, bytes] = {}
+    for tier, file in tiers.items():
+        written |= _tables(tier, file)
+    for tier, made in recipes.items():
+        lines = "".join(canonical(recipe.as_json()) + "\n" for recipe in made)
+        written[f"neighbours/{tier}.jsonl"] = lines.encode()
+    written |= {name: text.encode() for name, text in cards.texts(spec, tiers, version).items()}
+    written["croissant.json"] = _croissant(spec, tiers, version, written)
+    sums = [f"{_sha256(data)}  {name}\n" for name, data in sorted(written.items())]
+    return {**written, "SHA256SUMS": "".join(sums).encode()}
+
+
+def _room_for(folder: Path, written: Mapping[str, bytes]) -> None:
+    """Refuse a folder that holds another package, or files that this one has not."""
+    for name in sorted(_names(folder)):
+        if written.get(name) != (folder / name).read_bytes():
+            problem = "belongs to another package: choose another --version, or delete the folder"
+            raise FormatError(folder / name, None, problem)
+
+
+def _names(folder: Path) -> set[str]:
+    found = (path for path in folder.rglob("*") if not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in found}
 
 
 def _tables(tier: str, file: QuestionFile) -> dict[str, bytes]:

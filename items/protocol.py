@@ -6,7 +6,7 @@ from typing import Any
 from items.decisions import Decision
 from items.questions import Decided
 from items.spec import Setting, Spec
-from items.verify import value_of
+from items.votes import value_of
 
 KEYS = (  # what moves a score or its standing, besides the items
     "primary_metric",

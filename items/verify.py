@@ -4,34 +4,33 @@
     record   every line of the chain holds, and the receipt's head is one of its lines
     file     the question file says what the record says, and its items are the pinned ones
     panel    three valid approvals of the pinned content, each resting on a reply that says so
-    votes    each tally follows from its ballots, each ballot from a reply that says so
-    spec     the spec is the receipt's, and every key that a decision sets has the decided value
+    votes    each tally follows from its ballots, each ballot from a reply that says so (votes.py)
+    decided  the spec is the receipt's, and every key that a decision sets has the decided value
 
 With the database at hand `items.freeze.differences` and the references' own results come on top
 (cli/verifying.py). What does not follow is `broken`, what is named and not there is `missing`; what has
 no reply to follow from is `unverifiable`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
 
 from database.engine import Database
 from database.result import Failure
-from items.approvals import SEATS, Approval, approval
-from items.decisions import load_decisions
+from items.approvals import Approval, approval
 from items.evidence import MissingError, evidence_folder, receipt_path
-from items.freeze import Now, TierNow, differences
-from items.frozen import Finding, Frozen, Motion, rests
+from items.freeze import content_differences
+from items.frozen import Finding, Frozen, rests
 from items.model import Item
-from items.records import contents, decisions, record_of
+from items.records import contents, record_of
 from items.rendered import render
 from items.spec import spec_path
-from registry.canonical import canonical, sha256_text
+from items.votes import decided, votes
+from registry.canonical import canonical
 from registry.events import Event, head
 from registry.reader import FormatError
 
-__all__ = ["Finding", "Frozen", "panels", "rule_verdicts", "runs", "value_of", "verify"]
+__all__ = ["Finding", "Frozen", "panels", "rule_verdicts", "runs", "verify"]
 
 MOST_ROWS = 1_000  # S1-058
 Judge = Callable[[str, Event, Item], str | None]  # tier, verdict, item -> what the rule says again
@@ -106,10 +105,7 @@ def _written(events: list[Event]) -> bytes:
 
 def items(frozen: Frozen) -> Iterator[Finding]:
     """The files hold the pinned items, and the record holds the files' items."""
-    tiers = {}
     for tier, file in frozen.files.items():
-        pinned = frozen.pins.tiers[tier]
-        tiers[tier] = TierNow(file.kept, file.today, pinned.prompt_sha256, pinned.schema_sha256)
         recorded = {
             q.id: q for q in contents(frozen.events(tier)).values() if q.status != "dropped"
         }
@@ -133,9 +129,7 @@ def items(frozen: Frozen) -> Iterator[Finding]:
                 yield Finding("broken", f"{tier}/{q.id}", f"its author is {authors[q.id]}")
         if file.decisions != shown.decisions:
             yield Finding("broken", path, "it shows decisions that the record has not")
-    pins = frozen.pins
-    now = Now(tiers, pins.protocol, pins.duckdb, pins.database, pins.tables)
-    for difference in differences(frozen.spec, now):
+    for difference in content_differences(frozen.spec, frozen.files):
         yield Finding("broken", str(spec_path(frozen.registry, frozen.task)), difference)
 
 
@@ -159,109 +153,7 @@ def panel(frozen: Frozen) -> Iterator[Finding]:
                 yield from rests(frozen, where, event, item)
 
 
-def votes(frozen: Frozen) -> Iterator[Finding]:
-    """Every tally follows from its ballots, and every ballot from its reply."""
-    for tier in frozen.spec.tiers:
-        events = frozen.events(tier)
-        for event in (e for e in events if e.kind == "decided"):
-            where = f"{tier}: decision {event.body['decision']}"
-            voted = _ballots(events, event)
-            yield from _tally(where, event, voted)
-            if event.body["by"] == "panel" and not (
-                frozen.spec.preview or frozen.independent(voted)
-            ):
-                yield Finding("broken", where, "voters for previews decided of a task that is none")
-            changed = [*_shown(frozen, where, event)]
-            yield from changed
-            for ballot in () if changed else voted:
-                yield from rests(frozen, where, ballot, _motion(frozen, event))
-
-
-def decided(frozen: Frozen) -> Iterator[Finding]:
-    """The spec is the receipt's, and says what was decided."""
-    path = str(spec_path(frozen.registry, frozen.task))
-    if frozen.receipt and frozen.receipt.spec_sha256 != frozen.spec.sha256:
-        yield Finding("broken", path, "the spec is not the one that the receipt names")
-    asked = {decision.id: decision for decision in load_decisions(frozen.registry)}
-    taken = {d.id: d for tier in frozen.spec.tiers for d in decisions(frozen.events(tier))}
-    for setting in frozen.spec.decisions:
-        found = taken.get(setting.decision or "")
-        if setting.by == "unvoted":
-            continue
-        if found is None or found.option is None:
-            yield Finding(
-                "broken", path, f"{setting.key}: no record of decision {setting.decision!r}"
-            )
-        elif setting.by == "panel" and setting.tally != found.tally:
-            yield Finding(
-                "broken", path, f"{setting.key}: {setting.tally}, the record says {found.tally}"
-            )
-        elif found.id in asked and asked[found.id].option(found.option).value != value_of(
-            frozen.spec, setting.key
-        ):
-            yield Finding(
-                "broken", path, f"{setting.key} is not what {found.id} decided ({found.option})"
-            )
-
-
 STEPS: tuple[Step, ...] = (records, items, panel, votes, decided)
-
-
-def value_of(spec: Any, key: str) -> Any:
-    """Return the value under a dotted key of a spec; dataclasses as mappings. Raises: KeyError."""
-    value = spec
-    for name in key.split("."):
-        value = value[name] if isinstance(value, Mapping) else getattr(value, name)
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-
-
-def _ballots(events: list[Event], decided: Event) -> list[Event]:
-    """Return the last word of each seat on the ballot that decided."""
-    last: dict[int, Event] = {}
-    for event in events[: decided.seq]:
-        body = event.body
-        if event.kind == "ballot" and not body.get("repeat"):
-            same = (body["decision"], body["ballot"], body["evidence"])
-            if same == (decided.body["decision"], decided.body["ballot"], decided.body["evidence"]):
-                last[body["seat"]] = event
-    return [last[seat] for seat in sorted(last, key=str)]
-
-
-def _tally(where: str, decided: Event, ballots: list[Event]) -> Iterator[Finding]:
-    seats = len(ballots)
-    votes = sum(
-        b.body["valid"] is True and b.body["vote"] == decided.body["option"] for b in ballots
-    )
-    numbers = [ballot.body["seat"] for ballot in ballots]
-    whole = numbers == [*range(1, seats + 1)] and seats >= len(SEATS)
-    if decided.body["by"] == "panel" and not whole:
-        yield Finding("broken", where, f"seats {numbers} voted; a panel's are 1 to 3 or more")
-    elif decided.body["tally"] != f"{votes} of {seats}":
-        told = f"the tally is {decided.body['tally']!r}, the ballots give '{votes} of {seats}'"
-        yield Finding("broken", where, told)
-    elif decided.body["by"] == "panel" and 2 * votes <= seats:
-        yield Finding("broken", where, f"{votes} of {seats} votes are no majority of the seats")
-
-
-def _motion(frozen: Frozen, decided: Event) -> Motion:
-    """Return what the ballots of a decision were about. Raises: KeyError (the registry has none)."""
-    asked = {decision.id: decision for decision in load_decisions(frozen.registry)}
-    decision = asked[decided.body["decision"]]
-    options = {option.id: option.text for option in decision.options}
-    names = [reference.rpartition(" ")[0] for reference in decided.body.get("evidence", ())]
-    texts = [(frozen.registry / name).read_text(encoding="utf-8") for name in names]
-    return Motion(decision.question, options, "".join(texts))
-
-
-def _shown(frozen: Frozen, where: str, decided: Event) -> Iterator[Finding]:
-    """The evidence that the voters saw is there, unchanged."""
-    for reference in decided.body.get("evidence", ()):
-        name, _, sha256 = reference.rpartition(" ")
-        path = frozen.registry / name
-        if not path.is_file():
-            yield Finding("missing", str(path), f"the evidence of {where}")
-        elif sha256_text(path.read_text(encoding="utf-8")) != sha256:
-            yield Finding("broken", where, f"the evidence {name} changed after the vote")
 
 
 def runs(frozen: Frozen, database: Database) -> Iterator[Finding]:

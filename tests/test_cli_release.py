@@ -1,6 +1,7 @@
 """verify, lint, khdp-package, thaw and bump, as one types them."""
 
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -47,7 +48,8 @@ def test_verify_names_what_is_broken_and_ends_with_1(registry):
 def test_verify_of_a_draft_is_wrong_use(registry):
     path = spec_path(registry, "demo@0")
     save_spec(path, replace(load_spec(path), pins=None))
-    assert typed(registry, "verify").exception is not None
+    shutil.rmtree(registry / "evidence")
+    assert "demo@0 is a draft" in str(typed(registry, "verify", "--task", "demo@0").exception)
 
 
 def test_lint_names_keys_that_nobody_answers_for(registry):
@@ -61,6 +63,31 @@ def test_a_package_lies_under_data(registry):
     assert done.exit_code == 0
     folder = registry.parent / "data" / "khdp" / "demo-1.0.0"
     assert (folder / "croissant.json").exists()
+
+
+@pytest.mark.parametrize("version", ["../..", "1", "latest"])
+def test_a_package_of_no_version_is_wrong_use_and_writes_nothing(registry, version):
+    done = typed(registry, "text2sql", "khdp-package", "--version", version)
+    assert done.exit_code == 2
+    assert "a version is three numbers" in " ".join(done.stderr.replace("│", "").split())
+    assert not (registry.parent / "data").exists()
+
+
+def test_what_does_not_follow_is_not_packaged(registry):
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    path.write_text(path.read_text().replace("difficulty: easy", "difficulty: hard"))
+    done = typed(registry, "text2sql", "khdp-package")
+    assert done.exit_code == 1
+    assert "nothing is packaged" in done.stdout
+    assert not (registry.parent / "data").exists()
+
+
+def test_a_frozen_task_does_not_become_a_draft_by_losing_its_pins(registry):
+    path = spec_path(registry, "demo@0")
+    save_spec(path, replace(load_spec(path), pins=None))
+    done = typed(registry, "verify")
+    assert done.exit_code == 1
+    assert "a receipt says that it was frozen, and it has no pins" in done.stdout
 
 
 def test_thaw_starts_the_next_version_and_bump_waits_for_its_freeze(registry):

@@ -3,25 +3,27 @@
 import json
 import re
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 import yaml
 
 from database.engine import open_database
+from items.freeze import pins_of
 from items.model import HASHED, tier_sha256
 from items.neighbour import rebuilt
-from items.package import COLUMNS, build_package, package_items, recipes_of
+from items.package import COLUMNS, VERSION, build_package, package_items, recipes_of
 from items.questions import Question, QuestionFile, load_questions
 from items.rules.facts import Facts
 from items.spec import load_spec, spec_path
 from registry.canonical import sha256_json
 from registry.reader import FormatError
-from tests.test_items_freeze import FROZEN, SPEC
+from tests.test_items_freeze import FROZEN, NOW, SPEC, WHEN
 from tests.test_items_questions import ITEM
 from tests.test_items_verify import frozen_registry
 
-FILE = QuestionFile("demo", "hard", questions=(Question.of(ITEM, "a"),))
+FILE = QuestionFile("demo", "hard", date(2019, 7, 3), questions=(Question.of(ITEM, "a"),))
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_the_citation_is_yaml_with_the_keys_of_cff(package):
 
 def test_the_card_says_licence_limitations_and_canary(package):
     card = (package / "README.md").read_text()
-    for said in (FROZEN.license, *FROZEN.limitations, FROZEN.pins.canary, "no current date"):
+    for said in (FROZEN.license, *FROZEN.limitations, FROZEN.pins.canary, "- hard: 2019-07-03"):
         assert said in card
 
 
@@ -118,8 +120,42 @@ def test_a_draft_and_other_items_are_not_packaged(tmp_path):
     with pytest.raises(FormatError, match="draft"):
         build_package(SPEC, {"hard": FILE}, tmp_path, "1.0.0")
     other = Question.of(replace(ITEM, difficulty="hard"), "a")
-    with pytest.raises(FormatError, match="not the pinned ones"):
+    with pytest.raises(FormatError, match="hard/hard-001: difficulty changed"):
         build_package(FROZEN, {"hard": replace(FILE, questions=(other,))}, tmp_path, "1.0.0")
+
+
+def test_a_witness_that_is_not_the_pinned_one_is_not_packaged(tmp_path):
+    """The tier's hash leaves the witness out; the item's own hash has it."""
+    item = replace(ITEM, answerable=False, reference_sql=None, witness="death")
+    tier = replace(NOW.tiers["hard"], items=(item,))
+    spec = replace(SPEC, pins=pins_of(SPEC, replace(NOW, tiers={"hard": tier}), **WHEN))
+    file = replace(FILE, questions=(Question.of(item, "a"),))
+    assert build_package(spec, {"hard": file}, tmp_path / "right", "1.0.0")
+    other = replace(file, questions=(replace(file.questions[0], witness="note"),))
+    with pytest.raises(FormatError, match="hard/hard-001: witness changed"):
+        build_package(spec, {"hard": other}, tmp_path / "wrong", "1.0.0")
+
+
+def test_what_was_given_out_under_a_version_stays_as_it_was(package):
+    with pytest.raises(FormatError, match="choose another --version"):
+        build_package(FROZEN, {"hard": FILE}, package, "1.0.1")
+    assert "Version 1.0.0" in (package / "README.md").read_text()
+
+
+def test_a_file_that_no_sum_covers_is_none_of_the_package(package):
+    (package / "data/easy.jsonl").write_bytes((package / "data/hard.jsonl").read_bytes())
+    with pytest.raises(FormatError, match="does not list this file"):
+        package_items(package)
+    with pytest.raises(FormatError, match="belongs to another package"):
+        build_package(FROZEN, {"hard": FILE}, package, "1.0.0")
+
+
+@pytest.mark.parametrize(
+    "version", ["../..", "1.0", "v1.0.0", "1.0.0/..", "01.0.0", "1.0.0\n", "١.0.0"]
+)
+def test_a_version_is_three_numbers(version):
+    assert not VERSION.fullmatch(version)
+    assert VERSION.fullmatch("10.0.3")
 
 
 def test_equal_tasks_make_equal_packages(package, tmp_path):

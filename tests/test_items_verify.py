@@ -319,6 +319,30 @@ def test_a_setting_that_was_not_decided_so_is_named(registry):
     )
 
 
+def respecced(registry, **changes):
+    """Change the spec and put the receipt right again."""
+    path = spec_path(registry, "demo@0")
+    spec = replace(load_spec(path), **changes)
+    save_spec(path, spec)
+    save_receipt(registry, replace(load_receipt(registry, "demo@0"), spec_sha256=spec.sha256))
+    return findings(registry)
+
+
+def test_a_decision_cannot_be_called_unvoted_or_set_another_key(registry):
+    (setting,) = load_spec(spec_path(registry, "demo@0")).decisions
+    unvoted = Setting("primary_metric", "unvoted", reason="so")
+    assert "the spec says that nobody did" in respecced(registry, decisions=(unvoted,))[-1]
+    elsewhere = replace(setting, key="request.max_tokens")
+    found = respecced(registry, decisions=(elsewhere,))
+    assert any("headline_metric decided primary_metric" in line for line in found)
+
+
+def test_a_decision_whose_question_is_gone_is_missing(registry):
+    path = registry / "decisions" / "headline_metric.yaml"
+    path.unlink()
+    assert any(line.startswith(f"missing: {path}") for line in findings(registry))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

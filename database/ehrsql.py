@@ -2,13 +2,15 @@
 
 The rules are SQLite's own authorizer, which is asked for every table, column and function that a
 statement compiles to: an allow list on the engine's own tree, as `gate.py` is for DuckDB. What it
-cannot see (EXPLAIN, a second statement, no statement) is looked at in the text and by the driver.
+cannot see (EXPLAIN, a second statement, no statement) is looked at in the text and by the driver; a
+function's arguments, which may say `now`, in sqlite_clock.py.
 
 EHRSQL asks about a fixed present: `current_time` in its queries stands for 2105-12-31 23:59:00 (2100 in
 the 2024 shared task). `with_current_time` puts it in; the word itself is a clock, and is refused.
 """
 
 import json
+import math
 import re
 import sqlite3
 import time
@@ -21,6 +23,7 @@ from database.masking import masked
 from database.quoting import folded
 from database.refusal import Refusal
 from database.session import Failed
+from database.sqlite_clock import guards, needs_guard
 from database.words import words
 
 CURRENT_TIME = "2105-12-31 23:59:00"  # S3-010
@@ -63,48 +66,58 @@ def with_current_time(sql: str, now: str = CURRENT_TIME) -> str:
 
 
 class SqliteSession:
-    """A read-only SQLite database whose authorizer admits one SELECT over its own tables."""
+    """A read-only SQLite database whose authorizer admits one SELECT over its own tables.
+
+    plain, guarded: two connections to it, with SQLite's own date functions and with guards.
+    """
 
     def __init__(self, path: Path, memory_mb: int) -> None:
+        self.sql, self.deadline = "", math.inf
         try:
-            self.connection = sqlite3.connect(
-                f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
-            )
-            found = self.connection.execute(
+            self.plain, self.guarded = self._opened(path, memory_mb), self._opened(path, memory_mb)
+            found = self.plain.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
                 "AND name NOT LIKE 'sqlite!_%' ESCAPE '!'"
             ).fetchall()
-            self.tables = frozenset(folded(name) for (name,) in found)
-            self._confine(memory_mb)
         except sqlite3.Error as error:
             raise Failed("error", str(error)) from None
+        self.tables = frozenset(folded(name) for (name,) in found)
+        for name, guard in guards(self._stop).items():
+            self.guarded.create_function(name, -1, guard, deterministic=True)
         self.cursor: sqlite3.Cursor | None = None
-        self.sql, self.deadline = "", 0.0
         self.refusal: Refusal | None = None
         self.named: frozenset[str] = frozenset()  # the query's own WITH names
 
-    def _confine(self, memory_mb: int) -> None:
+    def _opened(self, path: Path, memory_mb: int) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+        )
         for pragma in (
             "query_only = 1",
             "trusted_schema = 0",
             "temp_store = 2",  # in memory: a worker may write no file
             f"hard_heap_limit = {memory_mb << 20}",
         ):
-            self.connection.execute(f"PRAGMA {pragma}")
-        self.connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
-        self.connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
-        self.connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        self.connection.create_aggregate("row_sums", -1, RowSums)  # type: ignore[arg-type]
-        self.connection.set_progress_handler(self._late, STEPS)
+            connection.execute(f"PRAGMA {pragma}")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.create_aggregate("row_sums", -1, RowSums)  # type: ignore[arg-type]
+        connection.set_progress_handler(self._late, STEPS)
+        return connection
+
+    def _stop(self, place: str) -> None:
+        self.refusal = Refusal("reads the clock", place)
 
     def start(self, sql: str, time_s: float, trusted: bool) -> tuple[list[str], list[str]]:
         self.sql, self.deadline, self.refusal = sql, time.monotonic() + time_s, None
         if not trusted and (refusal := statement_problem(sql)):
             raise Failed("refused", str(refusal))
         self.named = frozenset(folded(name) for name in _WITH_NAME.findall(sql))
-        self.connection.set_authorizer(None if trusted else self._authorize)
+        connection = self.guarded if not trusted and needs_guard(sql) else self.plain
+        connection.set_authorizer(None if trusted else self._authorize)
         try:
-            self.cursor = self.connection.execute(sql)
+            self.cursor = connection.execute(sql)
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise self._failed(error) from None
         described = self.cursor.description

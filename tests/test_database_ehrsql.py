@@ -9,6 +9,7 @@ from database.ehrsql import FUNCTIONS, function_problem, with_current_time
 from database.engine import Limits, open_database
 from database.result import Result
 from database.schema import empty_tables, null_columns, schema_text, tables
+from database.sqlite_clock import needs_guard
 
 REFUSED = {
     "SELECT * FROM sqlite_master": "no table of the database: sqlite_master",
@@ -47,6 +48,21 @@ REFUSED = {
     "SELECT strftime('%Y', 'NOW', '-1 day')": "reads the clock: now",
     "SELECT date()": "reads the clock: now",
     "SELECT julianday( )": "reads the clock: now",
+    "SELECT date('n' || 'ow')": "reads the clock: now",
+    "SELECT julianday(char(110, 111, 119))": "reads the clock: now",
+    "SELECT unixepoch('subsec')": "reads the clock: now",
+    "SELECT datetime(lower('SUBSEC') || 'ond')": "reads the clock: now",
+    "SELECT datetime(x'6e6f77')": "reads the clock: now",
+    "SELECT \"date\"(substr('know', 2))": "reads the clock: now",
+    "SELECT [time] /* */ (trim(' now '))": "reads the clock: now",
+    "SELECT strftime('%s' || '')": "reads the clock: now",
+    "SELECT strftime('%Y', d) FROM (SELECT replace('xow', 'x', 'n') || '' AS d) WHERE date(d || '') > 1": (
+        "reads the clock: now"
+    ),
+    "SELECT timediff('2105-01-01', 'no' || 'w')": "reads the clock: now",
+    "WITH t(w) AS (SELECT 'no' UNION SELECT 'x') SELECT max(date(w || 'w')) FROM t": (
+        "reads the clock: now"
+    ),
     "SELECT rowid FROM admissions": "reads the physical order: rowid",
     "SELECT 1\0; DROP TABLE patients": "control character: U+0000",
     "SELECT " + "1, " * 9999 + "1": "too long: 30,005 characters, at most 20,000",
@@ -63,6 +79,10 @@ RUN = [
     "SELECT 'delete; drop table' AS \"update\" -- insert\n;",
     "/* all */ SELECT(1)",
     "VALUES (1), (2)",
+    "SELECT strftime('%J', '2105-12-31 23:59:00') - strftime('%J', patients.dob) FROM patients LIMIT 1",
+    "SELECT strftime('%Y', max(dob)), date(date(dob), '-' || row_id || ' days') FROM patients",
+    "SELECT datetime('2105-12-31', 'subsec'), datetime(1092941466, 'auto'), date(-1), date(NULL)",
+    "WITH date(x) AS (SELECT 1) SELECT x FROM date",
     "SELECT 1 EXCEPT SELECT 2",
 ]
 
@@ -102,6 +122,32 @@ def test_what_is_no_select_over_its_tables_is_refused(sql, message, database):
 @pytest.mark.parametrize("sql", RUN)
 def test_a_select_runs(sql, database):
     assert isinstance(database.run(sql), Result)
+
+
+@pytest.mark.parametrize(
+    ("sql", "needed"),
+    [
+        ("SELECT date(dob, 'start of month', '-1 month') FROM p", False),
+        ("SELECT strftime('%Y', p.\"dob\"), a.date, 'date(1 + 1)' FROM p -- date(1 + 1)", False),
+        ("SELECT date(dob || '') FROM p", True),
+        ("SELECT datetime(date(dob)) FROM p", True),
+        ("SELECT `time`\n(NOW)", True),
+    ],
+)
+def test_only_calls_with_computed_arguments_are_guarded(sql, needed):
+    assert needs_guard(sql) is needed
+
+
+def test_a_guarded_query_gives_what_sqlite_gives(database):
+    plain = (
+        "strftime('%Y %j', dob, '+1 day'), date(dob, 'weekday 1'), julianday(dob), unixepoch(dob)"
+    )
+    guarded = plain.replace("dob", "(dob || '')")
+    here, there = (
+        database.run(f"SELECT {columns} FROM patients ORDER BY row_id")
+        for columns in (plain, guarded)
+    )
+    assert here.rows == there.rows
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Verifying a freeze from registry/ alone: does everything follow from what it rests on?
 
     present  every file that the pins and the receipt name is there
+    receipt  it is of this freeze, this spec and these decisions
     record   every line of the chain holds, and the receipt's head is one of its lines
     file     the question file says what the record says, and its items are the pinned ones
     panel    three valid approvals of the pinned content, each resting on a reply that says so
     votes    each tally follows from its ballots, each ballot from a reply that says so (votes.py)
-    decided  the spec is the receipt's, and every key that a decision sets has the decided value
+    decided  every key of the spec that a decision sets has the decided value
 
 With the database at hand `items.freeze.differences` and the references' own results come on top
 (cli/verifying.py). What does not follow is `broken`, what is named and not there is `missing`; what has
@@ -54,41 +55,53 @@ def verify(frozen: Frozen) -> Iterator[Finding]:
 
 def present(frozen: Frozen) -> Iterator[Finding]:
     """Every file that the pins and the receipt name is there."""
-    spec, receipt, folder = (
-        frozen.spec,
-        frozen.receipt,
-        evidence_folder(frozen.registry, frozen.task),
-    )
+    spec, told = frozen.spec, frozen.receipt
+    folder = evidence_folder(frozen.registry, frozen.task)
     pinned = [frozen.path(tier) for tier in frozen.pins.tiers if tier in spec.tiers]
     named = [(path, "the spec pins these questions") for path in pinned]
     named += [(record_of(path), "the spec pins this record") for path in pinned]
     named += [(receipt_path(frozen.registry, frozen.task), "every freeze writes a receipt")]
-    if receipt:
+    if told:
         named += [
             (folder / f"{name}.jsonl.gz", "the receipt names these replies")
-            for name in receipt.replies
+            for name in told.replies
         ]
         named += [
             (frozen.registry / name, "the receipt names this evidence of a vote")
-            for name in receipt.evidence or ()
+            for name in told.evidence or ()
         ]
     for path, why in named:
         if not path.is_file():
             yield Finding("missing", str(path), why)
 
 
+def receipt(frozen: Frozen) -> Iterator[Finding]:
+    """The receipt is of this task and this freeze, and names the evidence of its decisions."""
+    told, pins = frozen.receipt, frozen.pins
+    path = str(receipt_path(frozen.registry, frozen.task))
+    if told is None:
+        return
+    if (told.task, told.frozen, told.by) != (frozen.task, pins.frozen, pins.by):
+        yield Finding("broken", path, f"it is of {told.task}, frozen {told.frozen} by {told.by}")
+    if told.spec_sha256 != frozen.spec.sha256:
+        yield Finding("broken", path, "it names another spec than the one that lies here")
+    events = [event for tier in frozen.spec.tiers for event in frozen.events(tier)]
+    seen = {ref for e in events if e.kind == "decided" for ref in e.body.get("evidence", ())}
+    if {f"{name} {sha256}" for name, sha256 in (told.evidence or {}).items()} != seen:
+        yield Finding("broken", path, "it names other evidence than the decisions")
+    if {head.file for head in told.records} != {frozen.path(t).stem for t in frozen.spec.tiers}:
+        yield Finding("broken", path, "it names other records than the task's")
+
+
 def records(frozen: Frozen) -> Iterator[Finding]:
     """The heads that receipt and pins name are lines of the records, where they say."""
-    receipt = frozen.receipt
-    heads = {told.file: told for told in receipt.records} if receipt else {}
+    heads = {told.file: told for told in frozen.receipt.records} if frozen.receipt else {}
     for tier, pinned in frozen.pins.tiers.items():
         path, events = record_of(frozen.path(tier)), frozen.records[tier]
         if path.exists() and path.read_bytes() != _written(events):
             yield Finding("broken", str(path), "there are bytes that no event wrote")
         lines = [*(event.previous for event in events), head(path)]
         told = heads.get(frozen.path(tier).stem)
-        if receipt and told is None:
-            yield Finding("broken", str(path), "the receipt does not name this record")
         if told and (len(events) < told.events or lines[told.events] != told.sha256):
             yield Finding(
                 "broken", str(path), f"line {told.events} is not the one that the receipt names"
@@ -153,7 +166,7 @@ def panel(frozen: Frozen) -> Iterator[Finding]:
                 yield from rests(frozen, where, event, item)
 
 
-STEPS: tuple[Step, ...] = (records, items, panel, votes, decided)
+STEPS: tuple[Step, ...] = (receipt, records, items, panel, votes, decided)
 
 
 def runs(frozen: Frozen, database: Database) -> Iterator[Finding]:

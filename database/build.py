@@ -23,6 +23,18 @@ class QueryError(Exception):
     """A database that cannot be opened or built, or SQL of our own that does not run."""
 
 
+DAMAGED = ("Could not read enough bytes", "checksum", "orrupt", "malformed", "not a database")
+
+
+def damage_of(path: Path | str, message: str) -> QueryError:
+    """Return what is wrong with a database that cannot be read: damage is said in one sentence."""
+    if any(word in message for word in DAMAGED):
+        return QueryError(
+            f"{path}: the file is damaged or cut short; delete it and `fetch` it again"
+        )
+    return QueryError(f"{path}: {message}")
+
+
 def build(
     path: Path, statements: Iterable[str], *, source: Path | None = None, once: bool = False
 ) -> Path:

@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 
-from database.build import QueryError
+from database.build import QueryError, damage_of
 from database.copies import PLANS, make_copies
 from database.fingerprint import Fingerprint, fingerprint
 from database.gate import unreadable
@@ -152,7 +152,7 @@ class Database(AbstractContextManager["Database"]):
         job = Job(sql, READ_TIME_S, READ_ROWS, READ_BYTES, trusted=True)
         outcome = self._pool.run(job)
         if isinstance(outcome, Failure):
-            raise QueryError(f"{self.path}: {outcome.message}\n  in: {sql[:200]}")
+            raise damage_of(self.path, f"{outcome.message}\n  in: {sql[:200]}")
         return outcome
 
     def close(self) -> None:

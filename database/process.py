@@ -18,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from database.build import QueryError
+from database.build import damage_of
 from database.frames import HEAD, write_frame
 
 WATCH_S = 0.02  # how often a waiting thread looks at the worker
@@ -87,7 +87,7 @@ class Worker:
         self.send(json.dumps(setup).encode())
         head, _ = self.receive(time.monotonic() + START_S)
         if "failed" in head:
-            raise QueryError(f"{setup['path']}: {head['failed']}")
+            raise damage_of(setup["path"], head["failed"])
         return frozenset(head["tables"])
 
     def send(self, head: bytes) -> None:

@@ -25,6 +25,7 @@ from registry.events import now
 from registry.files import locked, replace
 from registry.reader import FormatError
 
+LONGEST = 200  # bytes of a folder's name; file systems end at 255
 Label = Literal["exam", "dry", "diagnostic"]
 
 
@@ -109,6 +110,9 @@ def run_folder(runs: Path, label: Label, task: str, model: str) -> RunFolder:
     """Return the folder of a model's run on a task. Raises: FormatError (a name that is no folder's)."""
     if model in ("", ".", "..") or "\0" in model:
         raise FormatError(runs / label / task, None, f"{model!r} cannot name a run")
+    if len(slug(model).encode()) > LONGEST:
+        problem = f"a model's name has at most {LONGEST} bytes; this one has {len(model.encode())}"
+        raise FormatError(runs / label / task, None, problem)
     return RunFolder(runs / label / task / slug(model))
 
 

@@ -353,6 +353,17 @@ def test_the_worker_has_no_environment_and_cannot_write(eunomia, database):
     assert worker.rlimit(psutil.RLIMIT_AS) == (3 << 30, 3 << 30)
 
 
+@pytest.mark.parametrize("kept", [100, 1_000_000])
+def test_a_database_that_is_cut_short_is_told_in_one_sentence(eunomia, tmp_path, kept):
+    path = tmp_path / "short.duckdb"
+    path.write_bytes(eunomia.read_bytes()[:kept])
+    with pytest.raises(QueryError) as told, open_database(path) as database:
+        assert database.fingerprint
+    assert str(told.value) == (
+        f"{path}: the file is damaged or cut short; delete it and `fetch` it again"
+    )
+
+
 def test_a_database_that_is_none_is_told_in_one_sentence(tmp_path):
     with pytest.raises(QueryError, match="no such database; `benchtoward fetch eunomia`"):
         open_database(tmp_path / "nothing.duckdb")

@@ -150,6 +150,11 @@ def test_a_model_whose_name_leads_elsewhere_has_no_run(tmp_path, name):
         run_folder(tmp_path, "exam", "toy@0", name)
 
 
+def test_a_model_whose_name_is_no_folders_is_told_how_long_it_may_be(tmp_path):
+    with pytest.raises(FormatError, match="has at most 200 bytes; this one has 201"):
+        run_folder(tmp_path, "exam", "toy@0", "a" * 201)
+
+
 def test_two_processes_never_write_one_run(folder):
     with writing(folder), pytest.raises(BusyError, match="another benchtoward process"):
         sat(folder, Parrot(), header={"model": "another"})

@@ -129,7 +129,8 @@ def shown_counts(
                     continue
                 if isinstance(node.this, exp.Distinct) != distinct:
                     continue
-                if isinstance(node, exp.Count) or _indicator(node) is not None:
+                ones = literal(node.this) == 1 if isinstance(node, exp.Sum) else True
+                if ones or _indicator(node) is not None:
                     yield part, output, node
 
 

@@ -53,8 +53,8 @@ def age_in_years(case: Case) -> Iterator[Found | str]:
         if not isinstance(born, exp.Column) or born.name.lower() != "year_of_birth":
             continue
         yield node.sql(DIALECT)
-        day = next(iter(year.find_all(exp.Column, exp.Cast)), None)
-        since = exp.column(birthday[0], table=born.table)
+        day = _dated(year)
+        since = _birth(birthday[0], born)
         whole = [exp.Literal.string("year"), since, day.copy() if day else exp.Null()]
         other = case.changed(
             case.query.exchanged(node, exp.Anonymous(this="date_sub", expressions=whole))
@@ -168,6 +168,25 @@ def date_shown(case: Case) -> Iterator[Found | str]:
         yield f"{output.alias_or_name}: {kind}"
         if kind.startswith("TIMESTAMP") and midnight and not isinstance(bare(output), exp.Column):
             yield Found(f"{output.sql(DIALECT)} is a timestamp at midnight; cast it to DATE")
+
+
+def _dated(year: exp.Expr) -> exp.Expr | None:
+    """Return the date that a year is taken of."""
+    if isinstance(year, (exp.Year, exp.Extract)):
+        found: exp.Expr = year.expression if isinstance(year, exp.Extract) else year.this
+        return bare(found.this) if isinstance(found, exp.TsOrDsToDate) else found
+    return next(iter(year.find_all(exp.Column, exp.Cast)), None)
+
+
+def _birth(name: str, born: exp.Column) -> exp.Expr:
+    """Return a person's birthday: a date's column, or made of three; one of the group's, if grouped."""
+    parts = ("year_of_birth", "month_of_birth", "day_of_birth")
+    made: exp.Expr = exp.column(name, table=born.table)
+    if name == "day_of_birth":
+        columns = [exp.column(part, table=born.table) for part in parts]
+        made = exp.Anonymous(this="make_date", expressions=columns)
+    select = born.find_ancestor(exp.Select)
+    return exp.Min(this=made) if select is not None and select.args.get("group") else made
 
 
 def _filled(case: Case, name: str) -> bool:

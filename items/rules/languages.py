@@ -111,8 +111,11 @@ def quantity_agrees(case: Case) -> Iterator[Found | str]:
         if bool(in_english) != bool(in_korean):
             found, where = (in_english, "English") if in_english else (in_korean, "Korean")
             yield Found(f"only the {where} question asks for {found.group(0) if found else ''!r}")
-    if case.wording.counted == ("person",) and not re.search(
-        r"명|사람|인원|환자\s*수|환자가", korean
+    share = re.search(r"percent|%|share|proportion|fraction", english, re.I)
+    if (
+        case.wording.counted == ("person",)
+        and not share
+        and not re.search(r"명|사람|인원|환자\s*수|환자가", korean)
     ):
         yield Found("the English question counts people, the Korean one does not say 명 or 환자 수")
     only_records = "record" in case.wording.counted and "person" not in case.wording.counted

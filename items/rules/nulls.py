@@ -88,10 +88,11 @@ def open_end(case: Case) -> Iterator[Found | str]:
                     korean="종료된|끝난|완료된",
                 ):  # fmt: skip
                     continue
-                other = case.changed(case.query.exchanged(node, _or_null(node, column)))
+                whole = _negated(node)
+                other = case.changed(case.query.exchanged(whole, _or_null(whole, column)))
                 if other is not None:
                     yield Found(
-                        f"{node.sql(DIALECT)} drops what has no {column.name}: guard it, or say in the "
+                        f"{whole.sql(DIALECT)} drops what has no {column.name}: guard it, or say in the "
                         "question how open ones count",
                         evidence=case.told(other),
                     )
@@ -230,6 +231,14 @@ def _asked_column(case: Case, column: exp.Column) -> bool:
         part for part in column.name.lower().split("_") if part not in ("id", "concept", "visit")
     ]
     return any(part in case.wording.words for part in parts)
+
+
+def _negated(node: exp.Expr) -> exp.Expr:
+    """Return the NOT around a comparison, or the comparison."""
+    outer = node.parent
+    while isinstance(outer, exp.Paren):
+        outer = outer.parent
+    return outer if isinstance(outer, exp.Not) else node
 
 
 def _or_null(node: exp.Expr, column: exp.Column) -> exp.Expr:

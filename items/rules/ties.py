@@ -33,6 +33,8 @@ def ties(case: Case) -> Iterator[Found | str]:
             yield from _unordered(case, case.query, select, count)
         else:
             yield from _cut(case, case.query, select, order, last)
+            if last > count:  # OFFSET cuts, too
+                yield from _cut(case, case.query, select, order, last - count)
 
 
 @rule("problem", source="glee4810/EHRSQL CHANGELOG 1.5.0")
@@ -51,6 +53,8 @@ def picked(case: Case) -> Iterator[Found | str]:
                     "row_number() picks one of several equal rows; rank() keeps them all",
                     evidence=case.told(other),
                 )
+    for select in case.query.tree.find_all(exp.Select):
+        yield from _first_of_each(case, case.query, select)
     for node in case.query.tree.find_all(*PICKS):
         if isinstance(node.this, exp.Order) or isinstance(node.expression, exp.Order):
             continue
@@ -103,6 +107,28 @@ def order_ties(case: Case) -> Iterator[Found | str]:
                 evidence=f"{one[width:]!r} and {other[width:]!r}",
             )
             return
+
+
+def _first_of_each(case: Case, query: Query, select: exp.Select) -> Iterator[Found | str]:
+    """DISTINCT ON keeps one row of each group: by luck where the order leaves rows equal."""
+    distinct, order = select.args.get("distinct"), select.args.get("order")
+    if not isinstance(distinct, exp.Distinct) or not distinct.args.get("on"):
+        return
+    yield distinct.sql(DIALECT)
+    ends = []
+    for desc in (False, True):
+        copy = select.copy()
+        keys = [key.copy() for key in (order.expressions if order else ())]
+        rest = [exp.Ordered(this=output.unalias().copy(), desc=desc) for output in copy.selects]
+        copy.set("order", exp.Order(expressions=keys + rest))
+        whole = select is query.tree
+        ends.append(case.ask(copy.sql(DIALECT) if whole else query.exchanged(select, copy)))
+    if all(ends) and sorted(map(repr, ends[0])) != sorted(map(repr, ends[1])):
+        one, other = next((a, b) for a, b in zip(*ends, strict=True) if a != b)
+        yield Found(
+            "DISTINCT ON picks one of several equal rows",
+            evidence=f"it may give {one!r} or {other!r}",
+        )
 
 
 def _unordered(case: Case, query: Query, select: exp.Select, count: int) -> Iterator[Found]:

@@ -1,0 +1,92 @@
+"""Periods that the question names: the month in words is the month of the query, before is not after."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.facts import as_date
+from items.rules.sql import bare, literal
+from items.rules.wording import number
+
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
+          "October", "November", "December")  # fmt: skip
+NAMED = re.compile(rf"\b(?:in|during) ({'|'.join(MONTHS)}) (\d{{4}})\b")
+SPAN = r"(?:within|in) (?:the )?(\d+|[a-z]+) (?:days?|weeks?|months?|years?)"
+BACK = re.compile(rf"\b{SPAN} (?:before|prior to|preceding|leading up to)\b", re.I)
+ON = re.compile(rf"\b{SPAN} (?:after|following|of|from|since)\b", re.I)
+
+
+@rule("problem", source="arXiv 2601.08778 (error class E2): another period than the question's")
+def named_month(case: Case) -> Iterator[Found | str]:
+    """In March 2010 starts in March 2010."""
+    if case.query is None:
+        return
+    starts = {day for day in map(_day, _low_ends(case)) if day}
+    for match in NAMED.finditer(case.wording.english):
+        month, year = MONTHS.index(match.group(1)) + 1, int(match.group(2))
+        yield f"{match.group(0)}; the query starts on {', '.join(map(str, sorted(starts))) or '?'}"
+        near = {d for day in starts for d in (day, day + timedelta(days=1))}
+        if starts and not any((day.year, day.month) == (year, month) for day in near):
+            found = ", ".join(map(str, sorted(starts)))
+            yield Found(f"the question says {match.group(0)!r}; the query starts on {found}")
+
+
+@rule("warning", source="OHDSI/Circe (index windows): days before taken for days after")
+def window_side(case: Case) -> Iterator[Found | str]:
+    """Within N days before an event looks back, within N days after it looks on."""
+    back, on = BACK.search(case.wording.english), ON.search(case.wording.english)
+    said = back or on
+    if case.query is None or said is None or (back and on):
+        return
+    sides = set(_sides(case, number(said.group(1).lower())))
+    yield f"{said.group(0)!r}; the query looks {', '.join(sorted(sides)) or '?'}"
+    wrong = "on" if back else "back"
+    if sides == {wrong}:
+        yield Found(f"the question says {said.group(0)!r}; the query looks {wrong}")
+
+
+def _low_ends(case: Case) -> Iterator[exp.Expr]:
+    """Yield what dates are compared with as the start of a period."""
+    for node in case.query.tree.find_all(exp.GTE, exp.GT, exp.Between) if case.query else ():
+        yield node.args.get("low") or node.expression
+
+
+def _day(node: exp.Expr) -> date | None:
+    value = literal(node)
+    return as_date(value) if isinstance(value, str) else None
+
+
+def _sides(case: Case, span: int | None) -> Iterator[str]:
+    """Yield where windows of a span lie, seen from the event that it is counted from: back, on."""
+    for between in case.query.tree.find_all(exp.Between) if case.query else ():
+        low, high = bare(between.args["low"]), bare(between.args["high"])
+        yield from _steps(low, high, span)
+    for node in case.query.tree.find_all(exp.LTE, exp.LT, exp.GTE, exp.GT) if case.query else ():
+        if not isinstance(bare(node.this), exp.Column):
+            continue
+        step = bare(node.expression)
+        if isinstance(node, (exp.LTE, exp.LT)) and _is_step(step, exp.Add, span):
+            yield "on"
+        if isinstance(node, (exp.GTE, exp.GT)) and _is_step(step, exp.Sub, span):
+            yield "back"
+
+
+def _steps(low: exp.Expr, high: exp.Expr, span: int | None) -> Iterator[str]:
+    if _is_step(high, exp.Add, span):
+        yield "on"
+    if _is_step(low, exp.Sub, span):
+        yield "back"
+
+
+def _is_step(node: exp.Expr, kind: type[exp.Expr], span: int | None) -> bool:
+    """Whether an expression is a column plus or minus a span of days."""
+    while isinstance(node, exp.Cast):
+        node = bare(node.this)
+    if not isinstance(node, kind) or node.this.find(exp.Column) is None:
+        return False
+    step = bare(node.expression)
+    value = literal(step.this if isinstance(step, exp.Interval) else step)
+    return span is None or str(value) in (str(span), str(span * 7))

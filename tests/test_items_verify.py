@@ -1,6 +1,7 @@
 """Verification walks from replies to frozen hashes and names what does not follow."""
 
 import json
+import random
 import shutil
 from dataclasses import replace
 from datetime import date
@@ -18,14 +19,16 @@ from items.freeze import Now, TierNow, freeze
 from items.questions import Question, QuestionFile, load_questions, save_questions
 from items.records import content_event, record_of, verdict_event
 from items.rendered import write
-from items.spec import Setting, load_spec, save_spec, spec_path
+from items.spec import Setting, Spec, load_spec, save_spec, spec_path
 from items.verify import Frozen, verify
 from prompts import quoted, render
 from registry.canonical import sha256_json, sha256_text
 from registry.events import Event, head, load
+from registry.reader import FormatError, read
 from tests.test_items_freeze import SPEC
 from tests.test_items_questions import ITEM
 
+COMMITTED = Path(__file__).parent.parent / "registry"
 PANEL = ("acme/a-1b", "blue/b-2b", "core/c-3b")
 OTHER = replace(
     ITEM, id="hard-002", question_en="How many visits are there?", question_ko="방문은 몇 건인가요?"
@@ -416,3 +419,55 @@ def test_a_flipped_or_deleted_byte_is_always_found(shared, draw):
         assert any(not line.startswith("unverifiable: ") for line in findings(shared))
     finally:
         victim.write_bytes(whole)
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory):
+    return shutil.copytree(COMMITTED, tmp_path_factory.mktemp("committed") / "registry")
+
+
+def held(path):
+    """What a file says when it is read, or None where it cannot be."""
+    try:
+        if path.suffix == ".jsonl":
+            return path.read_bytes()
+        return read(path, {"drafts": QuestionFile, "tasks": Spec}.get(path.parent.name, Receipt))
+    except FormatError:
+        return None
+
+
+def harmed(data: bytes, chance: random.Random) -> bytes:
+    """A byte flipped, a bit flipped, some bytes deleted, or one doubled."""
+    at = chance.randrange(len(data))
+    return chance.choice(
+        (
+            data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :],
+            data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :],
+            data[:at] + data[at + chance.choice((1, 6, 60)) :],
+            data[: at + 1] + data[at:],
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "records/eunomia-text2sql-hard-v0.jsonl",
+        "records/eunomia-text2sql-v0.jsonl",
+        "drafts/eunomia-text2sql-hard-v0.yaml",
+        "drafts/eunomia-text2sql-v0.yaml",
+        "tasks/eunomia-text2sql@0.yaml",
+        "evidence/eunomia-text2sql@0/receipt.yaml",
+    ],
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_the_committed_task_does_not_follow_once_a_byte_of_it_is_harmed(committed, name, seed):
+    """Whole files, not only what is hashed: nothing that a file says can change unseen."""
+    path = committed / name
+    whole, before = path.read_bytes(), held(path)
+    try:
+        path.write_bytes(harmed(whole, random.Random(f"{name} {seed}")))
+        failing = (f for f in verify(Frozen(committed, "eunomia-text2sql@0", reread)) if f.fails)
+        assert next(failing, None) or held(path) == before
+    finally:
+        path.write_bytes(whole)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
 LONGEST = 20_000  # characters of a statement
+_KINDS = {"MULTI": "a PIVOT that does not list its columns: IN (…)"}
 _UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -93,7 +94,7 @@ def statement(parser: Parser, sql: str, known: Known) -> "duckdb.Statement | Ref
             return Refusal("not one SELECT", f"{len(parsed)} statements")
         kind = _kind(parsed[0])
         if kind != "SELECT":
-            return Refusal("not one SELECT", f"a {kind} statement")
+            return Refusal("not one SELECT", _KINDS.get(kind, f"a {kind} statement"))
         check_tree(parser.tree(sql), known)
     except Refused as refused:
         return _named(refused.refusal, parser)

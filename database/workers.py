@@ -52,6 +52,7 @@ class Pool:
         self.setup = setup
         self.seats = Seats(workers)
         self._starter = ThreadPoolExecutor(1, "database-starter")
+        self._burier = ThreadPoolExecutor(1, "database-burier")  # starting waits for no burial
         self._lock = threading.Lock()
         self._spare: Future[Worker] | None = None
         self._living: set[Worker] = set()
@@ -86,6 +87,7 @@ class Pool:
         for worker in list(self._living):
             worker.end()  # who waits for it finds its pipe closed and gives the seat back
         self.seats.close()
+        self._burier.shutdown(wait=True)
         _kill_all(self._living)
 
     def _settle(self, seat: Seat, job: Job, stop: Stop) -> Result | Failure:
@@ -148,7 +150,7 @@ class Pool:
         worker.process.kill()
         seat.worker = None if self.seats.closed else self._next()
         with contextlib.suppress(RuntimeError):  # closed meanwhile: `close` buries it
-            self._starter.submit(self._bury, worker)
+            self._burier.submit(self._bury, worker)
 
     def _bury(self, worker: Worker) -> None:
         """Wait for a killed process: gigabytes take a moment to free, and nobody waits for that."""

@@ -63,6 +63,7 @@ def test_what_is_refused_is_refused_by_the_gate_and_never_reaches_the_engine(cas
         ("SELECT 1; SELECT 2", "not one SELECT: 2 statements"),
         ("-- nothing", "not one SELECT: 0 statements"),
         ("DROP TABLE person", "not one SELECT: a DROP statement"),
+        ("PIVOT person ON a", "not one SELECT: a PIVOT that does not list its columns: IN (…)"),
         ("SELECT * FROM secret", "no table of the database: secret"),
         ("SELECT random()", "draws at random: random"),
         ("SELECT dateadd(day, 1, x) FROM person", "no such function: dateadd"),

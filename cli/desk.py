@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cli.differing import change_lines
 from cli.making import (
     ROSTER,
     BudgetOption,
@@ -139,9 +140,12 @@ def _view(where: Setting, id: str) -> None:
     from registry.events import load
 
     question = load_questions(where.path).question(id)
-    verdicts = approval(load(record_of(where.path)), question.item).verdicts
+    record = load(record_of(where.path))
+    verdicts = approval(record, question.item).verdicts
     for line in item_lines(question):
         print(line)
+    for lines in change_lines(e for e in record if e.item == id).values():
+        print("\n".join(["what was changed:", *lines]))
     with opened_database(where) as database:
         queries = {"reference": question.reference_sql}
         queries |= {f"seat {e.body['seat']}": _own(e) for e in verdicts}

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from cli.differing import change_lines
 from cli.making import Setting, bench, models_in, single_model, voted
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from graphs.review import Context
     from graphs.workbook import Workbook
     from items.trials import Trial
+    from registry.events import Event
 
 Pairs = list[tuple["Context", str]]
 RETEST = 0.05  # of items, judged twice by every model
@@ -52,13 +54,27 @@ async def reviewed(
             pairs += [(caught, trial.item.id) for trial in trials]
             pairs = await _in_batches(b, context, pairs)
             pairs = [(c, id) for c, id in pairs if review.open_work(c, id, fixing=fixing)]
+            begun = len(b.book.events)
             Random(roster.id).shuffle(pairs)  # noqa: S311  trials among the items
             with progress(f"{work.command} {where.tier}", len(pairs), quiet=quiet) as step:
                 await pipeline.review_items(
                     pairs, where.runs, panel=roster.id, rounds=work.rounds, step=step
                 )
             b.book.write(*trial_events(caught.book, trials))
+        changes = {} if quiet else change_lines(b.book.events)
+        for event in b.book.events[begun:]:
+            for line in _change(event, changes.get(event.seq, [])):
+                print(line)
         return _standing(where, b.book, context)
+
+
+def _change(event: "Event", lines: list[str]) -> list[str]:
+    """Return what a command shows of a content that a fixer wrote."""
+    return (
+        [f"{event.item}: {event.kind} by {event.by}", *(f"    {line}" for line in lines)]
+        if lines
+        else []
+    )
 
 
 async def _in_batches(b: "Bench", context: "Context", pairs: Pairs) -> Pairs:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.differing import change_lines
 from cli.options import (
     DATA,
     REGISTRY,
@@ -46,9 +47,10 @@ def show(
     if json:
         print(canonical({"events": [asdict(event) for event in events], "answers": answers}))
         return
+    changes = change_lines(events)
     for event in events:
         print(f"{event.seq} {event.when} {event.kind} by {event.by}")
-        for line in event_lines(event):
+        for line in [*event_lines(event), *changes.get(event.seq, ())]:
             print(f"    {line}")
     for answer in answers:
         print(f"exam: {answer['run']} {answer['instance']}: {plain(answer['outcome'])}")

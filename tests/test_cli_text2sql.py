@@ -74,8 +74,7 @@ def test_a_plan_says_what_would_be_asked_and_asks_nothing(site):
 
 def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
     folder, _ = site
-    for command in COMMANDS:
-        told(command, folder)
+    said = {command: told(command, folder) for command in COMMANDS}
     path = folder / "registry" / "drafts" / "small-text2sql-hard-v0.yaml"
     file, events = load_questions(path), load(record_of(path))
     assert len(file.kept) == 4
@@ -90,7 +89,10 @@ def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
         ("review.review_batch", "panel", "3 of 3"),
     ]
     mended = next(event.item for event in events if event.kind == "fix")
+    assert f"{mended}: fix by" in said["llm-fix"]
     life = told(f"show {mended}", folder)
+    assert "\n    -" in life[life.index("fix by") :]
+    assert "\n    +" in life[life.index("fix by") :]
     assert life.index("draft by") < life.index("verdict by") < life.index("fix by")
     assert "approved: 4" in told("status", folder)
     assert "is frozen since" in told("llm-decide --freeze --yes", folder)

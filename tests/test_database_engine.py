@@ -204,6 +204,16 @@ def test_a_query_sees_nothing_that_another_one_left(database):
     assert database.run("SELECT count(*) FROM concept").rows == ((442,),)
 
 
+def test_nothing_that_a_query_left_changes_what_the_gate_admits(database):
+    """The tables it knows and its parser's connection are those of the worker's start."""
+    database.read("CREATE TEMP TABLE secret AS SELECT 1 AS a")
+    database.read("PREPARE tree AS SELECT '{}' || $1")
+    database.read("CREATE TEMP MACRO json_serialize_sql(x) AS 'nothing'")
+    for sql in ("SELECT * FROM secret", "SELECT now()", "SELECT * FROM temp.secret"):
+        assert database.run(sql).reason == "refused"
+    assert database.run("SELECT count(*) FROM person").rows == ((2694,),)
+
+
 def test_many_threads_share_the_workers(eunomia):
     with open_database(eunomia, workers=2) as database, ThreadPoolExecutor(8) as threads:
         found = list(threads.map(lambda n: database.run(f"SELECT {n}").rows[0][0], range(200)))

@@ -11,6 +11,7 @@ Parquet holds the same, the request and the attempts as JSON text. A JSONL expor
 import gzip
 import json
 import lzma
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -70,24 +71,27 @@ def calls(path: Path) -> Iterator[dict[str, Any]]:
 def imported(source: Path, target: Path) -> Path:
     """Make a ledger of a JSONL export; returns its path.
 
-    Raises: FormatError with the line whose key does not match its request, OSError.
+    Raises: FormatError (a line that is no call, or whose key does not match its request; a packed file
+    that is cut off or broken), OSError.
     """
     ledger = Ledger(target)
     try:
         with _unpacked(source) as lines:
             for number, line in enumerate(lines, 1):
                 _import(ledger, line, f"{source}:{number}")
+    except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError) as error:
+        raise FormatError(source, None, f"cannot be unpacked: {error}") from None
     finally:
         ledger.close()
     return target
 
 
-def _import(ledger: Ledger, line: str, where: str) -> None:
+def _import(ledger: Ledger, line: bytes, where: str) -> None:
     try:
         call = json.loads(line)
         request = request_of(call["request"], role=call["role"])
         answer, command = _answer(call["answer"]), call["command"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FormatError(where, None, f"not an exported call: {error!r}") from None
     if request.key != call["key"]:
         raise FormatError(where, None, "the request is not the one that its key says")
@@ -128,9 +132,9 @@ def _packed(data: bytes, suffix: str) -> bytes:
     return lzma.compress(data) if suffix == ".xz" else data
 
 
-def _unpacked(path: Path) -> IO[str]:
+def _unpacked(path: Path) -> IO[bytes] | gzip.GzipFile | lzma.LZMAFile:
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8")
+        return gzip.open(path)
     if path.suffix == ".xz":
-        return lzma.open(path, "rt", encoding="utf-8")
-    return path.open(encoding="utf-8")
+        return lzma.open(path)
+    return path.open("rb")

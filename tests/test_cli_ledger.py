@@ -1,6 +1,7 @@
 """`benchtoward ledger`: sums, one call, exports that can be replayed."""
 
 import asyncio
+import gzip
 import json
 
 import pytest
@@ -127,3 +128,19 @@ def test_a_changed_line_of_an_export_is_refused(runs, tmp_path):
 def test_an_export_with_another_ending_is_refused(runs, tmp_path):
     with pytest.raises(FormatError, match=r"name it \.jsonl"):
         export(runs / "ledger.sqlite", tmp_path / "calls.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("calls.jsonl", b'{"key": "\xff"}\n', ":1: not an exported call"),
+        ("calls.jsonl", b"[" * 200_000 + b"\n", ":1: not an exported call"),
+        ("calls.jsonl.gz", gzip.compress(b"{")[:-9], "cannot be unpacked"),
+        ("calls.jsonl.xz", b"no xz", "cannot be unpacked"),
+    ],
+    ids=["no UTF-8", "too deep", "cut off", "no xz"],
+)
+def test_what_is_no_export_is_said_with_its_line(tmp_path, name, data, said):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(FormatError, match=said):
+        imported(tmp_path / name, tmp_path / "ledger.sqlite")

@@ -18,6 +18,18 @@ LOWEST = r"lowest|smallest|minimum|shortest|fewest"
 LATEST, EARLIEST = r"latest|most recent\b", r"earliest"
 
 
+@rule("warning", source="arXiv 2601.08778: the extreme that nothing picks")
+def extreme_taken(case: Case) -> Iterator[Found | str]:
+    """The highest or lowest is picked by a maximum, an order or a rank."""
+    if case.query is None or not case.wording.says(rf"(?:{HIGHEST}|{LOWEST})\b"):
+        return
+    tree = case.query.tree
+    picks = (exp.Max, exp.Min, exp.Order, exp.Window, exp.ArgMax, exp.ArgMin, exp.All, exp.Greatest)
+    yield f"picked: {tree.find(*picks) is not None}"
+    if tree.find(*picks, exp.Exists, exp.Least, exp.Anonymous) is None:
+        yield Found("the question asks for the highest or lowest; nothing in the query picks one")
+
+
 @rule("problem", source="taoyds/spider#31; arXiv 2601.08778")
 def asked_aggregate(case: Case) -> Iterator[Found | str]:
     """A mean is computed as a mean, a median as a median, the highest as a maximum."""

@@ -18,6 +18,7 @@ RISING = (
     r"(?:fewest|lowest|smallest|shortest|earliest) first|"
     r"(?:lowest|smallest|earliest) to (?:the )?(?:highest|largest|latest)"
 )
+NUMBERED = r"(?:and|with|give|show) (?:the |its |their |a )?(?:number|count) of\b|and how many\b"
 NAMED = r"(?:names? (?:of|and)|by name|(?:give|show|list|with|and) (?:the|their|its) names?)\b"
 
 
@@ -30,6 +31,19 @@ def names_shown(case: Case) -> Iterator[Found | str]:
     yield f"columns: {', '.join(kinds)}"
     if not any(kind.startswith(("VARCHAR", "ENUM")) for kind in kinds):
         yield Found(f"the question asks for names; the query gives {', '.join(case.rows.columns)}")
+
+
+@rule("warning", source="arXiv 2601.08778 (answer shape): a column that was asked for is not there")
+def numbers_shown(case: Case) -> Iterator[Found | str]:
+    """A question that also asks for a number is answered with one."""
+    if case.rows is None or not case.wording.says(NUMBERED):
+        return
+    kinds = [kind.upper() for kind in case.rows.types]
+    yield f"columns: {', '.join(kinds)}"
+    if all(kind.startswith(("VARCHAR", "ENUM", "DATE", "TIMESTAMP")) for kind in kinds):
+        yield Found(
+            f"the question asks for a number; the query gives {', '.join(case.rows.columns)}"
+        )
 
 
 @rule("warning", source="bird-bench/mini_dev#45 (answer shape): groups without their label")

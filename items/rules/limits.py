@@ -41,6 +41,7 @@ MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", 
 SIGNS = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
 TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 SAME = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}  # for whole numbers
+NEGATED = r"\bnot?\b|never|without|n't\b|none|exclud|except|leav\w+ out|alive|still|until|last\b"
 TOP = re.compile(
     r"\b(?:top|first|last|which|what are the) (\d+|three|four|five|six|seven|eight|nine|ten)\b"
     r"(?! (?:days?|weeks?|months?|years?|hours?))|\b(\d+|three|four|five|six|seven|eight|nine|ten) "
@@ -71,8 +72,15 @@ def number_limits(case: Case) -> Iterator[Found | str]:
                 continue
             yield f"{match.group(0)!r} is {sign} {value:g}"
             wrong = [c for c in _comparisons(case) if _disagrees(c, sign, value)]
-            if wrong and not any(_agrees(c, sign, value) for c in _comparisons(case)):
+            if any(_agrees(c, sign, value) for c in _comparisons(case)):
+                continue
+            if wrong:
                 yield Found(f"the question says {match.group(0)!r}; {wrong[0].node.sql(DIALECT)}")
+            elif turned := [c for c in _comparisons(case) if _turned(case, c, sign, str(value))]:
+                yield Found(
+                    f"the question says {match.group(0)!r}; {turned[0].node.sql(DIALECT)}",
+                    severity="warning",
+                )
 
 
 @rule("problem", source="S3-006 (since, until, in); arXiv 2601.08778 (error class E2)")
@@ -86,8 +94,15 @@ def date_limits(case: Case) -> Iterator[Found | str]:
             yield f"{match.group(0)!r} is {sign} {day}"
             found = [c for c in _comparisons(case) if c.constant[:10] == day]
             wrong = [c for c in found if c.sign[0] == sign[0] and c.sign != sign]
-            if wrong and not any(c.sign == sign for c in found):
+            if any(c.sign == sign for c in found):
+                continue
+            if wrong:
                 yield Found(f"the question says {match.group(0)!r}; {wrong[0].node.sql(DIALECT)}")
+            elif turned := [c for c in found if _turned(case, c, sign, day)]:
+                yield Found(
+                    f"the question says {match.group(0)!r}; {turned[0].node.sql(DIALECT)}",
+                    severity="warning",
+                )
 
 
 @rule("warning", source="S3-006 (within); Eunomia question cd1")
@@ -157,6 +172,16 @@ def _agrees(comparison: Comparison, sign: str, value: float) -> bool:
     return (comparison.sign == sign and constant == value) or (
         comparison.sign == other and constant == value + step
     )
+
+
+def _turned(case: Case, comparison: Comparison, sign: str, value: str) -> bool:
+    """Whether a comparison looks the other way, and nothing in question or query turns it round."""
+    negated = case.wording.says(NEGATED) or (
+        case.query is not None and case.query.tree.find(exp.Not, exp.Except, exp.Case) is not None
+    )
+    constant = _number(comparison.constant)
+    same = comparison.constant[:10] == value if constant is None else str(constant) == value
+    return same and comparison.sign[0] != sign[0] and not negated
 
 
 def _number(text: str) -> float | None:

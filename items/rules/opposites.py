@@ -122,6 +122,20 @@ def as_many_asked(case: Case) -> Iterator[Found | str]:
         yield Found(f"the Korean question asks 몇 {korean} times, the English one {english}")
 
 
+@rule("problem", source="issue 6, rules 6 and 10: rounding")
+def decimals_agree(case: Case) -> Iterator[Found | str]:
+    """Both questions ask for the same number of decimals."""
+    english = re.search(r"\b(?:to|with) (\w+) decimals?\b", case.wording.english, re.I)
+    korean = re.search(r"소수(?:점)? ?(?:아래 )?(첫|둘|셋|넷|[1-4])", case.wording.korean)
+    if english is None or korean is None:
+        return
+    told = {"첫": 1, "둘": 2, "셋": 3, "넷": 4}.get(korean.group(1)) or int(korean.group(1))
+    said = number(english.group(1).lower())
+    yield f"{said} in English, {told} in Korean"
+    if said is not None and said != told:
+        yield Found(f"{english.group(0)!r} in English, {korean.group(0)!r} in Korean")
+
+
 def _korean_limits(text: str) -> Iterator[tuple[int, str]]:
     for phrase, sign in KOREAN_LIMITS:
         for match in re.finditer(rf"(\d[\d,]*){UNIT}{phrase}", text):

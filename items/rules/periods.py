@@ -14,6 +14,7 @@ from items.rules.wording import number
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
           "October", "November", "December")  # fmt: skip
 NAMED = re.compile(rf"\b(?:in|during) ({'|'.join(MONTHS)}) (\d{{4}})\b")
+ONGOING = r"(?:ongoing|in progress|under way|active|open) (?:on|at the end of|as of) \S*\d"
 SPAN = r"(?:within|in) (?:the )?(\d+|[a-z]+) (?:days?|weeks?|months?|years?)"
 BACK = re.compile(rf"\b{SPAN} (?:before|prior to|preceding|leading up to)\b", re.I)
 ON = re.compile(rf"\b{SPAN} (?:after|following|of|from|since)\b", re.I)
@@ -46,6 +47,21 @@ def window_side(case: Case) -> Iterator[Found | str]:
     wrong = "on" if back else "back"
     if sides == {wrong}:
         yield Found(f"the question says {said.group(0)!r}; the query looks {wrong}")
+
+
+@rule("warning", source="OHDSI/CohortConstructor#628 (what is ongoing on a day)")
+def ongoing_both(case: Case) -> Iterator[Found | str]:
+    """What is ongoing on a day had started by then and had not ended."""
+    if case.query is None or not case.wording.says(ONGOING):
+        return
+    limits = case.query.tree.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
+    names = {column.name.lower() for node in limits for column in node.find_all(exp.Column)}
+    starts, ends = (any(f"_{side}_" in name for name in names) for side in ("start", "end"))
+    yield f"limits on {', '.join(sorted(names)) or 'nothing'}"
+    if starts != ends:
+        yield Found(
+            f"ongoing wants a start and an end; the query limits {', '.join(sorted(names))}"
+        )
 
 
 def _low_ends(case: Case) -> Iterator[exp.Expr]:

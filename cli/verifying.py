@@ -124,18 +124,26 @@ def _published(frozen: "Frozen", path: Path) -> "list[Finding]":
     from eval.published import check_published, results_path
     from eval.spec import open_task, read_task
     from eval.text2sql import Text2Sql
+    from items.evidence import MissingError
     from items.verify import Finding
 
     where = results_path(frozen.registry, frozen.task)
     if not where.exists():
         return []
-    if path.exists():
-        with open_database(path, workers=2) as database:
-            exam = Text2Sql(open_task(frozen.registry, frozen.task, database))
-            said = run(check_published(frozen.registry, exam, database=True))
-    else:
-        exam = Text2Sql(read_task(frozen.registry, frozen.task))
-        said = run(check_published(frozen.registry, exam, database=False))
+    try:
+        if path.exists():
+            with open_database(path, workers=2) as database:
+                exam = Text2Sql(open_task(frozen.registry, frozen.task, database))
+                said = run(check_published(frozen.registry, exam, database=True))
+        else:
+            exam = Text2Sql(read_task(frozen.registry, frozen.task))
+            said = run(check_published(frozen.registry, exam, database=False))
+    except MissingError as error:
+        return [Finding("missing", str(error.path), error.problem)]
+    except FormatError as error:
+        return [Finding("broken", str(error.path), error.problem)]
+    except (KeyError, TypeError, ValueError) as error:  # the file says what no board could
+        return [Finding("broken", str(where), f"{type(error).__name__}: {error}")]
     weak = ": unverifiable"
     return [
         Finding("unverifiable" if line.endswith(weak) else "broken", str(where), line)

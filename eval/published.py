@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from eval.exam import Exam, Instance, Prediction, Scored
+from eval.exam import OPEN, Exam, Instance, Prediction, Scored
 from eval.leaderboard import Board, board, board_json
 from eval.makers import makers
 from eval.outcomes import read
@@ -122,16 +122,19 @@ def _replies_say(
     folder = evidence_folder(registry, exam.task)
     replies = load_replies(folder, told["replies"]) if told["replies"] else {}
     found = []
+    if told["header"]["address"]["model"] != told["model"]:
+        found.append(f"{told['model']}: its answers are {told['header']['address']['model']}'s")
     for id, row in told["rows"].items():
         where = f"{told['model']} {id}"
         if id not in exam.asked:
             found.append(f"{where}: the task has no such instance")
-        elif row["key"] and row["key"] not in replies:
-            found.append(f"{where}: its reply is not in the evidence: unverifiable")
         elif "prediction" in row:
             said = Prediction(**row["prediction"])
             found += [f"{where}: {problem}" for problem in _misread(said, row, "prediction")]
-        elif row["key"]:
+        elif row["key"] not in replies:
+            if row["outcome"] not in OPEN:
+                found.append(f"{where}: {row['outcome']}, and no reply in the evidence says so")
+        else:
             found += [
                 f"{where}: {s}"
                 for s in _reply_says(exam, id, row, replies[row["key"]], told, rebuild)

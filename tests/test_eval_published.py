@@ -118,6 +118,26 @@ def test_a_swapped_reply_is_found(place):
     assert f"{ORACLE} hard/h1-ko: the reply answers another question" in alone(place[0])
 
 
+def test_an_outcome_that_names_no_reply_is_found(place):
+    def edit(value):
+        row = run_of(value, PRIOR)["rows"]["hard/h1-ko"]
+        row |= {"key": "", "outcome": "right"}
+
+    change(place[0], edit)
+    said = f"{PRIOR} hard/h1-ko: right, and no reply in the evidence says so"
+    assert said in alone(place[0])
+
+
+def test_a_run_without_its_replies_is_found(place):
+    change(place[0], lambda value: run_of(value, ORACLE).update(replies=None))
+    assert f"{ORACLE} hard/h1-ko: right, and no reply in the evidence says so" in alone(place[0])
+
+
+def test_a_run_under_another_models_name_is_found(place):
+    change(place[0], lambda value: run_of(value, ORACLE).update(model="x/best-9b"))
+    assert f"x/best-9b: its answers are {ORACLE}'s" in alone(place[0])
+
+
 def test_a_changed_byte_of_the_replies_is_found(place):
     path = sorted(evidence_folder(place[0], small.TASK).glob("*.jsonl.gz"))[0]
     path.write_bytes(

@@ -48,7 +48,7 @@ def demo(
 ) -> None:
     """Make, review, freeze and sit a small benchmark on real data, with no key.
 
-    About six minutes on two cores. Example: benchtoward demo --fresh
+    Under five minutes on two cores. Example: benchtoward demo --fresh
     """
     import shutil
 

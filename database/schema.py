@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from database.engine import Database
 
 EXAMPLES = 3
-LONGEST = 40  # characters of a text in an example row
+LONGEST = 24  # characters of a text in an example row
 
 
 def tables(database: "Database") -> dict[str, dict[str, str]]:

@@ -20,7 +20,7 @@ from items.rules.basics import answered
 from registry.canonical import canonical, json_lines, sha256_json, sha256_text
 from registry.files import locked
 
-CODE = ("rules/*.py", "mutants.py", "neighbour*.py")
+CODE = ("rules/*.py", "mutants*.py", "neighbour*.py")
 
 
 class Memory:

@@ -15,7 +15,8 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from items.rules.sql import DIALECT, Part, Query, Tables, bare, conjuncts
+from items.mutants_skipped import is_id, is_place, joins_sources, one_row, person, undone
+from items.rules.sql import DIALECT, Query, Tables, bare, conjuncts
 
 STRICTER = {exp.GTE: exp.GT, exp.GT: exp.GTE, exp.LTE: exp.LT, exp.LT: exp.LTE}
 MOST_CHOICES = 4  # of an IN list that are left out one at a time
@@ -74,7 +75,7 @@ def _predicates(query: Query, _tables: Tables) -> Iterator[Change]:
         for join in part.select.args.get("joins") or ():
             parts = conjuncts(join.args.get("on"))
             for condition in parts if len(parts) > 1 else ():
-                if not _joins(condition):
+                if not joins_sources(condition):
                     yield "predicate", condition, exp.true()
         for filtered in part.own(exp.Filter):
             yield "predicate", filtered, filtered.this
@@ -134,7 +135,7 @@ def _dates(query: Query, _tables: Tables) -> Iterator[Change]:
 def _numbers(query: Query, _tables: Tables) -> Iterator[Change]:
     """A number that is no id one more or one less."""
     for node in query.tree.find_all(exp.Literal):
-        if node.is_string or "." in str(node.this) or _is_id(node) or _is_place(node):
+        if node.is_string or "." in str(node.this) or is_id(node) or is_place(node):
             continue
         value = int(node.this)
         for step in (1, -1) if value > 0 else (1,):
@@ -159,7 +160,7 @@ def _counts(query: Query, tables: Tables) -> Iterator[Change]:
                     yield "count", count, exp.Count(this=inner[0].copy(), big_int=True)
             else:
                 value = bare(count.this) if isinstance(count.this, exp.Expr) else None
-                key = value if isinstance(value, exp.Column) else _person(part, tables)
+                key = value if isinstance(value, exp.Column) else person(part, tables)
                 if key is not None:
                     distinct = exp.Distinct(expressions=[key.copy()])
                     yield "count", count, exp.Count(this=distinct, big_int=True)
@@ -168,7 +169,7 @@ def _counts(query: Query, tables: Tables) -> Iterator[Change]:
             plain.set("distinct", None)
             yield "distinct", part.select, plain
     for union in query.tree.find_all(exp.Union):
-        if _one_row(union.left) and _one_row(union.right):
+        if one_row(union.left) and one_row(union.right):
             continue  # the branches differ in a constant: nothing can be dropped
         other = union.copy()
         other.set("distinct", not union.args.get("distinct"))
@@ -185,9 +186,7 @@ def _join_kinds(query: Query, _tables: Tables) -> Iterator[Change]:
                 inner.set("side", None)
                 yield "join", join, inner
             elif (
-                not join.side
-                and join.args.get("on")
-                and not _undone(part, join, joins[place + 1 :])
+                not join.side and join.args.get("on") and not undone(part, join, joins[place + 1 :])
             ):
                 outer = join.copy()
                 outer.set("kind", None)
@@ -272,71 +271,6 @@ OPERATORS: tuple[Callable[[Query, Tables], Iterator[Change]], ...] = (
     _guards,
     _units,
 )
-
-
-def _joins(condition: exp.Expr) -> bool:
-    """Whether a condition is what a join hangs on: columns of two sources, equal."""
-    tables = {column.table for column in condition.find_all(exp.Column)}
-    return isinstance(condition, exp.EQ) and len(tables) > 1
-
-
-def _is_id(node: exp.Literal) -> bool:
-    """Whether a number is compared with a column of ids: one more would be another thing."""
-    compared = node.find_ancestor(exp.EQ, exp.In, exp.NEQ)
-    if compared is None or not isinstance(compared.this, (exp.Column, exp.Literal)):
-        return False
-    columns = list(compared.find_all(exp.Column))
-    return any(column.name.lower().endswith("_id") for column in columns)
-
-
-def _is_place(node: exp.Literal) -> bool:
-    """Whether a number is a position, a constant in SELECT, or rounds: nothing that selects rows."""
-    inside = (exp.Ordered, exp.Round, exp.Interval, exp.DataType, exp.Group)
-    if node.find_ancestor(*inside) is not None or isinstance(node.parent, (exp.Select, exp.Alias)):
-        return True
-    return (
-        node.find_ancestor(exp.Where, exp.Having, exp.Join, exp.Limit, exp.Filter, exp.Case) is None
-    )
-
-
-def _person(part: Part, tables: Tables) -> exp.Column | None:
-    """Return the person that a SELECT's rows are about."""
-    for name, source in part.sources.items():
-        if isinstance(source, exp.Table) and "person_id" in tables.get(source.name.lower(), {}):
-            return exp.column("person_id", table=name)
-    return None
-
-
-def _undone(part: Part, join: exp.Join, later: list[exp.Join]) -> bool:
-    """Whether a condition elsewhere needs the joined row, so that an outer join is the inner one."""
-    name = join.this.alias_or_name
-    conditions = conjuncts(part.select.args.get("where"))
-    for other in later:
-        conditions += conjuncts(other.args.get("on")) if not other.side else []
-    for condition in conditions:
-        ways = (
-            condition.unnest().flatten() if isinstance(condition.unnest(), exp.Or) else [condition]
-        )
-        if all(_needs(way, name) for way in ways):
-            return True
-    return False
-
-
-def _needs(condition: exp.Expr, name: str) -> bool:
-    """Whether a condition is false where a source has no row."""
-    read = {column.table for column in condition.find_all(exp.Column)}
-    return name in read and condition.find(exp.Is, exp.Coalesce, exp.Or) is None
-
-
-def _one_row(branch: exp.Expr) -> bool:
-    """Whether a branch of a UNION is one aggregated row that a constant tells from the others."""
-    if isinstance(branch, exp.Union):
-        return _one_row(branch.left) and _one_row(branch.right)
-    if not isinstance(branch, exp.Select) or branch.args.get("group"):
-        return False
-    values = [bare(output) for output in branch.selects]
-    constant = any(isinstance(value, exp.Literal) for value in values)
-    return constant and any(value.find(exp.AggFunc) for value in values)
 
 
 def _short(text: str, most: int = 120) -> str:

@@ -104,7 +104,7 @@ def llm_decide(
         say_plan(asyncio.run(_planned(where, planned_evidence(where), vote)), json=json)
         return
     shown = current_evidence(where)
-    asked, open_ = asyncio.run(_decide(where, shown, vote, budget, quiet=json))
+    asked, open_ = asyncio.run(decide_on(where, shown, vote, budget, quiet=json))
     _say_decisions(where, asked, json=json)
     if open_:
         print(
@@ -112,7 +112,7 @@ def llm_decide(
         )
         raise typer.Exit(1)
     if freeze:
-        freeze_task(where, by=by, yes=yes)
+        freeze_task(where, by=by, reason=reason, yes=yes)
 
 
 def evidence(
@@ -132,7 +132,7 @@ def evidence(
     print(write_evidence(where))
 
 
-async def _decide(
+async def decide_on(
     where: Setting, shown: "Evidence", vote: Voting, budget: float | None, *, quiet: bool
 ) -> tuple[list[str], list[str]]:
     """Ask what is open; returns what was asked, and what nobody has decided yet."""

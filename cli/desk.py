@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from cli.desk_words import settle_decision, settle_freeze, waivable, waive
 from cli.differing import change_lines
 from cli.making import (
     ROSTER,
@@ -27,23 +28,29 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
-from cli.telling import item_lines, result_lines, side_by_side, verdict_lines
+from cli.telling import item_lines, plain, result_lines, side_by_side, verdict_lines
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
     from registry.events import Event
 
 ACTS = ("approve", "edit", "drop")
-Act = Literal["approve", "edit", "drop"]
+Act = Literal["approve", "edit", "drop", "waive"]
 
 
 def desk(
     item: Annotated[
-        str | None, typer.Argument(help="An item that waits; default: list all.")
+        str | None,
+        typer.Argument(help="What waits: an item, a decision or `freeze`; default: list all."),
     ] = None,
     act: Annotated[
-        Act | None, typer.Option("--act", help="approve: back to the panel as it is; edit; drop.")
+        Act | None,
+        typer.Option("--act", help="approve: back to the panel as it is; edit; drop; waive."),
     ] = None,
+    option: Annotated[
+        str, typer.Option("--option", help="The option that decides a decision.")
+    ] = "",
+    rule: Annotated[str, typer.Option("--rule", help="With --act waive: the rule.")] = "",
     edit: Annotated[
         Path | None, typer.Option("--edit", help="With --act edit: a YAML file of the new fields.")
     ] = None,
@@ -57,8 +64,9 @@ def desk(
     data: DataOption = DATA,
     json: JsonOption = False,
 ) -> None:
-    """List what waits for the owner, or act on one item of it.
+    """List what waits for the owner, or act on one thing of it.
 
+    The freeze takes approve or drop, a decision an --option, an item that breaks a rule a waiver.
     An owner never stands in for a seat: what is approved or edited here goes back to the panel, whose
     seats see the reason. Editing the YAML by hand and running `llm-fix` again does the same.
     Example: benchtoward text2sql desk hard-007 --act drop --by Kim --reason "No clinician asks this."
@@ -68,8 +76,17 @@ def desk(
     if item is None:
         _list(_waiting(registry, runs, data, task, roster), json=json)
         return
-    where = _where(registry, runs, data, task, roster, item)
+    where, shown = _found(registry, runs, data, task, roster, item)
     unfrozen(where)
+    if shown["kind"] == "freeze":
+        settle_freeze(where, shown["plan"], act, by, reason)
+        return
+    if shown["kind"] == "decision":
+        settle_decision(where, shown, option, by, reason, budget, quiet=json)
+        return
+    if shown["kind"] == "waiver":
+        waive(where, shown, act, rule, by, reason)
+        return
     _view(where, item)
     if act is None and not sys.stdin.isatty():
         return
@@ -98,6 +115,9 @@ def _waiting(
         if (runs / "checkpoints.sqlite").exists():
             shown = asyncio.run(at_desk(runs, where.path.stem))
             found += [(where, one) for one in shown]
+        if where.path.exists():
+            named = {one.get("item") for _, one in found}
+            found += [(where, one) for one in waivable(where) if one["item"] not in named]
     return found
 
 
@@ -110,25 +130,41 @@ def _list(found: list[tuple[Setting, dict[str, Any]]], *, json: bool) -> None:
     for where, shown in found:
         if shown["kind"] == "item":
             print(f"{where.tier} {shown['item']} ({shown['panel']}): {'; '.join(shown['said'])}")
+        elif shown["kind"] == "waiver":
+            rules = "; ".join(plain(problem) for problem in shown["problems"])
+            print(f"{where.tier} {shown['item']} needs an edit or a waiver: {rules}")
+        elif shown["kind"] == "freeze":
+            print(
+                f"freeze of {shown['task']} ({shown['panel']}): `text2sql desk freeze` shows the plan"
+            )
         else:
             options = ", ".join(shown["options"])
             print(f"decision {shown['decision']}: {shown['question']} [{options}]")
-            print(f"    llm-decide --owner {shown['decision']}=OPTION --by NAME --reason ...")
+            print(f"    text2sql desk {shown['decision']} --option OPTION --by NAME --reason ...")
     print(f"{len(found)} wait for the owner")
 
 
-def _where(
-    registry: Path, runs: Path, data: Path, task: str | None, roster: str, item: str
-) -> Setting:
-    """Return where a waiting item belongs, seated as the thread that waits. Raises: FormatError."""
+def _found(
+    registry: Path, runs: Path, data: Path, task: str | None, roster: str, name: str
+) -> tuple[Setting, dict[str, Any]]:
+    """Return where something waits, seated as the thread that waits, and what it shows.
+
+    Raises: FormatError (nothing of that name waits).
+    """
     waiting = _waiting(registry, runs, data, task, roster)
     for where, shown in waiting:
-        if shown.get("item") == item:
-            return setting(registry, runs, data, task, where.tier, shown["panel"])
-    have = ", ".join(shown["item"] for _, shown in waiting if "item" in shown) or "nothing"
+        if _name(shown) == name:
+            panel = shown.get("panel", roster)
+            return setting(registry, runs, data, task, where.tier, panel), shown
+    have = ", ".join(_name(shown) for _, shown in waiting) or "nothing"
     raise FormatError(
-        registry / "drafts", None, f"{item!r} does not wait for the owner; {have} does"
+        registry / "drafts", None, f"{name!r} does not wait for the owner; {have} does"
     )
+
+
+def _name(shown: dict[str, Any]) -> str:
+    """Return what a waiting thing is called on the command line."""
+    return str(shown.get("item") or shown.get("decision") or "freeze")
 
 
 def _view(where: Setting, id: str) -> None:

@@ -1,5 +1,8 @@
 """The freeze: what must hold, what is written, and the question to the owner before it."""
 
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -7,6 +10,8 @@ import typer
 
 from cli.making import Setting, opened_database
 from cli.receipts import write_receipt
+from cli.telling import plain
+from registry.canonical import sha256_json
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -17,14 +22,46 @@ if TYPE_CHECKING:
     from registry.events import Event
 
 
-def freeze_task(where: Setting, *, by: str, yes: bool) -> None:
-    """Write the pins, when every kept item is approved and breaks no rule and the owner agrees.
+@dataclass(frozen=True)
+class Plan:
+    """A freeze that would be: the spec with its pins, and what the owner is shown of it."""
 
-    Raises: FormatError (what forbids it), typer.Exit 1 (problems found, or the owner said no).
+    where: Setting
+    spec: "Spec"
+    lines: tuple[str, ...]
+
+    @property
+    def sha256(self) -> str:
+        """Return what names the plan: a change of any line makes it another."""
+        return sha256_json(list(self.lines))
+
+    @property
+    def thread(self) -> str:
+        """Return the thread that its interrupt waits in."""
+        return f"freeze/{self.where.path.stem}/{self.where.roster.id}"
+
+
+def freeze_task(where: Setting, *, by: str, reason: str, yes: bool) -> None:
+    """Show the plan and wait at an interrupt; --yes or a person at a terminal answers it.
+
+    Raises: FormatError (what forbids it), typer.Exit 1 (problems, nobody answered, or the owner said no).
     """
+    plan = freeze_plan(where, by=by)
+    for line in plan.lines:
+        print(line)
+    if not waits(plan):  # a run that was killed after the owner's word has come to its end
+        return
+    if not yes and not sys.stdin.isatty():
+        print("the freeze waits for the owner: `text2sql desk freeze --act approve --by --reason`")
+        raise typer.Exit(1)
+    act = "approve" if yes or typer.confirm("Freeze?") else "drop"
+    answer_freeze(plan, {"act": act, "by": by, "reason": reason, "asked": not yes})
+
+
+def freeze_plan(where: Setting, *, by: str) -> Plan:
+    """Return what a freeze would pin now. Raises: FormatError (what forbids it), typer.Exit 1."""
     from items.freeze import freeze
-    from items.spec import save_spec, spec_path
-    from registry.events import Event, append, record_path
+    from items.spec import spec_path
 
     path = spec_path(where.registry, where.task.task)
     spec = settled(where)
@@ -36,22 +73,88 @@ def freeze_task(where: Setting, *, by: str, yes: bool) -> None:
             print(f"not frozen: check finds {len(found)} problems")
             raise typer.Exit(1)
         try:
-            frozen = freeze(spec, now, events, by=by, on=date.today())
+            pinned = freeze(spec, now, events, by=by, on=date.today())
         except ValueError as error:
             raise FormatError(path, None, f"not frozen: {error}") from None
-    for line in [*_shown(frozen), *_panels(where, frozen)]:
-        print(line)
-    if not yes and not typer.confirm("Freeze?"):
+    items = {name: tuple(item.id for item in tier.items) for name, tier in now.tiers.items()}
+    lines = [*_shown(pinned), *in_and_out(items, events), *_panels(where, pinned)]
+    return Plan(where, pinned, tuple(lines))
+
+
+def in_and_out(
+    items: Mapping[str, tuple[str, ...]], events: "Mapping[str, Sequence[Event]]"
+) -> list[str]:
+    """Return each tier's items that go in, and each that stays out with who dropped it and why."""
+    lines = []
+    for tier, ids in items.items():
+        lines.append(f"{tier} in: {', '.join(ids) or 'nothing'}")
+        # The last drop of an item counts: one that was taken back is in.
+        dropped = {e.item: e for e in events[tier] if e.kind == "drop" and e.item not in ids}
+        lines += [
+            f"{tier} out: {id}, by {plain(e.by)}: {plain(str(e.body.get('reason', '')))}"
+            for id, e in sorted(dropped.items(), key=lambda pair: str(pair[0]))
+        ]
+    return lines
+
+
+def waits(plan: Plan) -> bool:
+    """Bring the freeze to its interrupt, a changed plan to a new one; tells whether it waits there."""
+    return _go_on(plan, None)
+
+
+def answer_freeze(plan: Plan, answer: dict[str, Any]) -> None:
+    """Give the owner's word on a plan that waits. Raises: typer.Exit 1 where it is a no."""
+    _go_on(plan, answer)
+    if answer["act"] != "approve":
         print("not frozen: the owner said no")
         raise typer.Exit(1)
-    hard = record_path(where.registry, where.path.stem)
-    body = {"task": spec.task, "asked": not yes, "tiers": _tier_hashes(frozen)}
-    if not any(e.kind == "freeze" and e.body == body for e in events["hard"]):
-        append(hard, [Event("freeze", by, body)])
+
+
+def _go_on(plan: Plan, answer: dict[str, Any] | None) -> bool:
+    import asyncio
+
+    from graphs.freezing import Context, go_on
+
+    context = Context(
+        plan.spec.task,
+        plan.sha256,
+        plan.lines,
+        lambda said: _write(plan, said),
+        lambda said: _refuse(plan, said),
+    )
+    return asyncio.run(go_on(context, plan.where.runs, plan.thread, answer))
+
+
+def _write(plan: Plan, answer: dict[str, Any]) -> None:
+    """Write the freeze into the record, the receipt and the spec; what stands already stays."""
+    from items.spec import save_spec, spec_path
+
+    where, pins = plan.where, plan.spec.pins
+    assert pins is not None
+    frozen = replace(plan.spec, pins=replace(pins, by=answer["by"]))
+    body = {"task": frozen.task, "asked": answer["asked"], "tiers": _tier_hashes(frozen)}
+    _record(where, "freeze", answer, {**body, "plan": plan.sha256})
     # The receipt first: a kill between the two leaves a draft, which is frozen again.
     write_receipt(where.registry, where.runs, frozen)
+    path = spec_path(where.registry, frozen.task)
     save_spec(path, frozen)
     print(f"frozen: {path}")
+
+
+def _refuse(plan: Plan, answer: dict[str, Any]) -> None:
+    body = {"act": "drop", "of": "freeze", "task": plan.spec.task, "plan": plan.sha256}
+    _record(plan.where, "owner", answer, body)
+
+
+def _record(where: Setting, kind: str, answer: dict[str, Any], body: dict[str, Any]) -> None:
+    """Append an owner's word on the freeze to the hard file's record, unless it is the last line."""
+    from items.records import record_of
+    from registry.events import Event, append, load
+
+    record, body = record_of(where.path), {**body, "reason": answer["reason"]}
+    last = load(record)[-1:]
+    if not any((e.kind, e.by, e.body) == (kind, answer["by"], body) for e in last):
+        append(record, [Event(kind, answer["by"], body)])
 
 
 def settled(where: Setting) -> "Spec":
@@ -59,8 +162,6 @@ def settled(where: Setting) -> "Spec":
 
     Raises: FormatError (a freeze decision that is open, a protocol key that the spec lacks).
     """
-    from dataclasses import replace
-
     from items.decisions import load_decisions
     from items.questions import load_questions
     from items.spec import Setting as Set_
@@ -99,7 +200,7 @@ def _unfit(where: Setting, found: "Decided | None") -> str | None:
 
 def _with(spec: Any, key: str, value: Any) -> Any:
     """Return a dataclass or mapping with the value under a dotted key. Raises: FormatError."""
-    from dataclasses import fields, is_dataclass, replace
+    from dataclasses import fields, is_dataclass
 
     name, _, rest = key.partition(".")
     if isinstance(spec, dict):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.seats import Vote, Voter
-from graphs import authoring, decision, review
+from graphs import authoring, decision, freezing, review
 from graphs.checkpoints import drive, open_checkpoints, waiting
 from graphs.pool import WIDTH, each
 from graphs.workbook import Workbook
@@ -71,15 +71,19 @@ async def review_items(
 
 
 async def at_desk(runs: Path, stem: str) -> list[dict[str, Any]]:
-    """Return what waits for the owner of a question file: items, then decisions.
+    """Return what waits for the owner of a question file: items, then decisions, then the freeze.
 
-    Each is what its interrupt shows, and beside it `panel`, the roster whose thread waits.
+    Each is what its interrupt shows; beside an item or a freeze, `panel` is the roster whose thread waits.
     """
     async with open_checkpoints(runs) as saver:
         items = await waiting(review.build(saver), saver, f"fix/{stem}/")
         decisions = await waiting(decision.build(saver), saver, f"decide/{stem}/")
-    of_items = [{**shown, "panel": thread.split("/")[-1]} for thread, shown in items.items()]
-    return of_items + list(decisions.values())
+        freezes = await waiting(freezing.build(saver), saver, f"freeze/{stem}/")
+    return [*_with_panel(items), *decisions.values(), *_with_panel(freezes)]
+
+
+def _with_panel(threads: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**shown, "panel": thread.split("/")[-1]} for thread, shown in threads.items()]
 
 
 async def decide(

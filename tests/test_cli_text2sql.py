@@ -14,7 +14,8 @@ from items.approvals import approval
 from items.questions import load_questions
 from items.records import record_of
 from items.spec import load_spec, save_spec, spec_path
-from registry.events import load
+from registry.events import Event, append, load
+from registry.reader import FormatError
 from tests import line
 from tests.server import Server, in_background
 
@@ -96,6 +97,57 @@ def test_the_line_writes_reviews_fixes_votes_and_freezes(site):
     assert life.index("draft by") < life.index("verdict by") < life.index("fix by")
     assert "approved: 4" in told("status", folder)
     assert "is frozen since" in told("llm-decide --freeze --yes", folder)
+
+
+def test_a_freeze_that_nobody_answers_waits_at_the_desk_and_is_taken_there(site):
+    folder, _ = site
+    for command in COMMANDS[:-1]:
+        told(command, folder)
+    said = told("llm-decide --freeze", folder, code=1)
+    assert "the freeze waits for the owner" in said
+    assert "hard in: hard-001, hard-002, hard-003, hard-004" in said
+    assert not frozen(folder)
+    assert "freeze of" in told("desk", folder)
+    told("desk freeze --act drop --by Kim --reason later", folder, code=1)
+    assert not frozen(folder)
+    assert "0 wait for the owner" in told("desk", folder)
+    told("llm-decide --freeze", folder, code=1)
+    assert "frozen:" in told("desk freeze --act approve --by Kim --reason agreed", folder)
+    record = load(record_of(next(folder.glob("registry/drafts/*hard*"))))
+    assert [(e.kind, e.by, e.body["reason"]) for e in record[-2:]] == [
+        ("owner", "Kim", "later"),
+        ("freeze", "Kim", "agreed"),
+    ]
+    assert record[-1].body["asked"]
+    assert frozen(folder)
+
+
+def test_a_broken_rule_waits_at_the_desk_and_a_waiver_is_written_to_file_and_record(site):
+    folder, _ = site
+    told("hard-generate --count 2", folder)
+    path = next(folder.glob("registry/drafts/*hard*.yaml"))
+    item = load_questions(path).kept[0]
+    stopped = {"problems": ["ties: two dates share the last place"]}
+    append(record_of(path), [Event("problem", "rule/check", stopped, item.id, item.sha256)])
+    assert f"{item.id} needs an edit or a waiver: ties: two dates" in told("desk", folder)
+    with pytest.raises(FormatError, match="takes --act waive with --rule ties"):
+        told(f"desk {item.id} --act waive --rule nulls --by Kim --reason meant", folder)
+    told(f"desk {item.id} --act waive --rule ties --by Kim --reason meant", folder)
+    (waiver,) = load_questions(path).settings.waivers
+    assert (waiver.rule, waiver.by, waiver.item_sha256) == ("ties", "Kim", item.sha256)
+    assert [(e.kind, e.by) for e in load(record_of(path))][-1] == ("waiver", "Kim")
+    assert "0 wait for the owner" in told("desk", folder)
+
+
+def test_an_unapproved_item_stops_the_freeze_and_is_not_left_out_in_silence(site):
+    folder, _ = site
+    for command in ("hard-generate --count 4", "check", "hard-review", "llm-decide"):
+        told(command, folder)
+    path = next(folder.glob("registry/drafts/*hard*"))
+    with pytest.raises(FormatError, match="seats approve its present content"):
+        told("llm-decide --freeze --yes", folder)
+    assert len(load_questions(path).kept) == 4
+    assert not frozen(folder)
 
 
 def killed_at(server: Server, call: int, folder, command: str) -> None:

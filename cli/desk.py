@@ -8,6 +8,7 @@ import typer
 
 from cli.desk_words import settle_decision, settle_freeze, waivable, waive
 from cli.differing import change_lines
+from cli.editing import edited
 from cli.making import (
     ROSTER,
     BudgetOption,
@@ -52,7 +53,17 @@ def desk(
     ] = "",
     rule: Annotated[str, typer.Option("--rule", help="With --act waive: the rule.")] = "",
     edit: Annotated[
-        Path | None, typer.Option("--edit", help="With --act edit: a YAML file of the new fields.")
+        Path | None,
+        typer.Option("--edit", help="With --act edit: a YAML file of new fields; else $EDITOR."),
+    ] = None,
+    question_en: Annotated[
+        str | None, typer.Option("--question-en", help="With --act edit: the English question.")
+    ] = None,
+    question_ko: Annotated[
+        str | None, typer.Option("--question-ko", help="With --act edit: the Korean question.")
+    ] = None,
+    sql: Annotated[
+        str | None, typer.Option("--sql", help="With --act edit: the reference SQL.")
     ] = None,
     by: Annotated[str, typer.Option("--by", help="Who you are; stands in the record.")] = "",
     reason: Annotated[str, typer.Option("--reason", help="Why; the panel is shown it.")] = "",
@@ -90,7 +101,9 @@ def desk(
     _view(where, item)
     if act is None and not sys.stdin.isatty():
         return
-    answer = _answer(where, item, act, edit, by, reason)
+    named = {"question_en": question_en, "question_ko": question_ko, "reference_sql": sql}
+    changed = {name: text for name, text in named.items() if text is not None}
+    answer = _answer(where, item, act, edit, changed, by, reason)
     asyncio.run(_settle(where, item, answer, budget, quiet=json))
     print(
         f"{item}: {answer['act']} by {answer['by']}; `text2sql show {item}` tells what came of it"
@@ -198,7 +211,13 @@ def _own(event: "Event") -> str | None:
 
 
 def _answer(
-    where: Setting, id: str, act: Act | None, edit: Path | None, by: str, reason: str
+    where: Setting,
+    id: str,
+    act: Act | None,
+    edit: Path | None,
+    changed: dict[str, str],
+    by: str,
+    reason: str,
 ) -> dict[str, Any]:
     """Return the owner's word; what is missing is asked for on a terminal. Raises: FormatError."""
     chosen: str = act or typer.prompt(f"{', '.join(ACTS)}?")
@@ -207,35 +226,12 @@ def _answer(
         raise typer.BadParameter(f"an act ({', '.join(ACTS)}) with --by and --reason is needed")
     answer: dict[str, Any] = {"act": chosen, "by": who, "reason": why}
     if chosen == "edit":
-        answer["item"] = _edited(where, id, edit)
+        answer["item"] = edited(where, id, edit, changed)
     return answer
 
 
 def _asked(what: str) -> str:
     return str(typer.prompt(what)) if sys.stdin.isatty() else ""
-
-
-def _edited(where: Setting, id: str, edit: Path | None) -> dict[str, Any]:
-    """Return the item with the fields that a YAML file changes. Raises: FormatError, OSError."""
-    from dataclasses import asdict, fields, replace
-
-    import yaml
-
-    from items.questions import load_questions
-
-    if edit is None:
-        raise typer.BadParameter("--act edit needs --edit FILE, a YAML file of the new fields")
-    changed = yaml.safe_load(edit.read_text(encoding="utf-8"))
-    question = load_questions(where.path).question(id)
-    known = {f.name for f in fields(question.item)} - {"id"}
-    if not isinstance(changed, dict) or set(changed) - known:
-        raise FormatError(
-            edit, None, f"a mapping of fields to change; known: {', '.join(sorted(known))}"
-        )
-    try:
-        return asdict(replace(question, **changed).item)
-    except ValueError as error:
-        raise FormatError(edit, None, str(error)) from None
 
 
 async def _settle(

@@ -109,7 +109,8 @@ def _recipes(spec: "Spec", files: "dict[str, QuestionFile]", data: Path, *, quie
     """Return the recipes of all tiers, or None without the database that the task was frozen on."""
     from cli.progress import progress
     from database.engine import open_database
-    from items.package import recipes_of
+    from items.recipes import recipes_of
+    from items.rules.facts import Facts
 
     path = data / f"{spec.dataset}.duckdb"
     if not path.exists():
@@ -119,7 +120,8 @@ def _recipes(spec: "Spec", files: "dict[str, QuestionFile]", data: Path, *, quie
             return None
         count = sum(len(file.kept) for file in files.values())
         with progress("neighbour", count, quiet=quiet) as step:
-            return {tier: recipes_of(file, database, step) for tier, file in files.items()}
+            facts = Facts(database)
+            return {tier: recipes_of(file.kept, facts, step) for tier, file in files.items()}
 
 
 def _task(registry: Path, task: str | None) -> str:

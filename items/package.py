@@ -16,25 +16,21 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from database.engine import Database
 from items import cards
 from items.freeze import content_differences
 from items.model import Item
-from items.neighbour import Recipe, recipe_of, sealed
+from items.neighbour import Recipe
 from items.questions import QuestionFile
-from items.rules.facts import Facts
-from items.rules.sql import read_query
 from items.spec import Spec, spec_path
 from registry import files
 from registry.canonical import canonical, json_lines
 from registry.reader import FormatError
 
-Step = Callable[[str], None]
 VERSION = re.compile(r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)")  # semver.org, plain
 COLUMNS = tuple(f.name for f in fields(Item))
 
@@ -64,22 +60,6 @@ def build_package(
     for name, data in written.items():
         files.replace(folder / name, data)
     return folder
-
-
-def recipes_of(
-    file: QuestionFile, database: Database, step: Step = lambda id: None
-) -> list[Recipe]:
-    """Return the sealed recipes of a tier's answerable items. Raises: QueryError.
-
-    A reference that sqlglot cannot read has none.
-    """
-    facts, found = Facts(database), []
-    for item in file.kept:
-        query = read_query(item.reference_sql, facts.tables)
-        if query is not None:
-            found.append(sealed(recipe_of(item, query, facts), facts))
-        step(item.id)
-    return found
 
 
 def package_items(folder: Path) -> dict[str, tuple[Item, ...]]:

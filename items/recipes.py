@@ -7,7 +7,7 @@
      "rows_sha256":"...","seed":20190703,"source":"...","tables":[...],"used":[...]}
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,19 +19,27 @@ from registry import files
 from registry.canonical import canonical, json_lines
 from registry.reader import FormatError, read_text
 
+Step = Callable[[str], None]
+
 
 def recipes_path(registry: Path, task: str) -> Path:
     """Return where the recipes of a task (`slug@version`) lie."""
     return registry / "neighbours" / f"{task}.jsonl"
 
 
-def recipes_of(items: Iterable[Item], facts: Facts) -> list[Recipe]:
-    """Return the sealed recipes of the answerable items whose reference can be read. Raises: QueryError."""
+def recipes_of(items: Iterable[Item], facts: Facts, step: Step = lambda id: None) -> list[Recipe]:
+    """Return the sealed recipes of the answerable items whose reference can be read, by item id.
+
+    step: called with each item's id when it is done.
+
+    Raises: QueryError.
+    """
     made = []
     for item in sorted(items, key=lambda item: item.id):
         query = read_query(item.reference_sql, facts.tables) if item.answerable else None
         if query is not None:
             made.append(sealed(recipe_of(item, query, facts), facts))
+        step(item.id)
     return made
 
 

@@ -13,8 +13,9 @@ from database.engine import open_database
 from items.freeze import pins_of
 from items.model import HASHED, tier_sha256
 from items.neighbour import rebuilt
-from items.package import COLUMNS, VERSION, build_package, package_items, recipes_of
+from items.package import COLUMNS, VERSION, build_package, package_items
 from items.questions import Question, QuestionFile, load_questions
+from items.recipes import recipes_of
 from items.rules.facts import Facts
 from items.spec import load_spec, spec_path
 from registry.canonical import sha256_json
@@ -106,7 +107,7 @@ def test_nothing_of_the_machine_the_keys_or_the_concept_table_is_in_it(package):
 def test_recipes_come_without_rows_and_give_the_same_rows_again(eunomia, tmp_path):
     """Issue 6: a package keeps recipe, seed, builder and fingerprint, never the neighbour's rows."""
     with open_database(eunomia) as database:
-        recipes = {"hard": recipes_of(FILE, database)}
+        recipes = {"hard": recipes_of(FILE.kept, Facts(database))}
         build_package(FROZEN, {"hard": FILE}, tmp_path, "1.0.0", recipes)
         (line,) = (tmp_path / "neighbours/hard.jsonl").read_text().splitlines()
         told = json.loads(line)

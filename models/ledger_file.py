@@ -171,8 +171,13 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
+GROUP_S = (
+    0.002  # a commit costs as much as five changes; a model's answer takes a hundred times as long
+)
+
+
 class Writer:
-    """Commits what one turn of the event loop wants written, in one transaction."""
+    """Commits what a moment (GROUP_S) wants written, in one transaction."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self._path = connection, path
@@ -191,7 +196,7 @@ class Writer:
         done: asyncio.Future[T] = loop.create_future()
         self._waiting.append((change, done))
         if len(self._waiting) == 1:
-            loop.call_soon(self.flush)
+            loop.call_later(GROUP_S, self.flush)
         return done
 
     def now(self, change: Callable[[sqlite3.Connection], T]) -> T:

@@ -171,9 +171,8 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-GROUP_S = (
-    0.002  # a commit costs as much as five changes; a model's answer takes a hundred times as long
-)
+# A commit costs as much as five changes; a model's answer takes a hundred times as long.
+GROUP_S = 0.002
 
 
 class Writer:

@@ -72,7 +72,8 @@ def find_task(registry: Path, name: str | None) -> str:
     fits = [task for task in have if name in (None, task, task.split("@")[0])]
     if not fits or (name is None and len(slugs) > 1):
         listed = ", ".join(have) or "none"
-        raise FormatError(folder, None, f"which task? --task names one of: {listed}")
+        asked = f"no task {name!r}" if name and not fits else "which task?"
+        raise FormatError(folder, None, f"{asked}; --task names one of: {listed}")
     return fits[-1]
 
 

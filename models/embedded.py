@@ -120,7 +120,7 @@ def _hurry(xllamacpp: Any, params: Any) -> None:
     params.cache_type_k = xllamacpp.ggml_type.GGML_TYPE_Q8_0
     kind = xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MAP_K
     params.speculative.types = [kind]
-    params.speculative.ngram_map_k.size_n, params.speculative.ngram_map_k.size_m = 6, 16
+    params.speculative.ngram_map_k.size_n, params.speculative.ngram_map_k.size_m = 6, 8
 
 
 def serve(path: str, parent: int, context: int) -> None:

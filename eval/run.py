@@ -8,11 +8,13 @@ may lend rows of equal requests (--reuse). The runner knows instances, turns and
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from eval.exam import Exam, Instance
-from eval.rows import Row, RunFolder, Writer, asked_of, stamped, writing
+from eval.rows import Row, RunFolder, Writer, asked_of, writing
 from models.call import Answer, Model, ModelError, Request
+from registry.events import now
 
 Address = Callable[[Request], Request]
 Step = Callable[[str], None]
@@ -113,21 +115,23 @@ class _Desk:
         if kept and kept.answer:
             self.count("kept")
             return kept.answer
-        row = Row(instance.id, turn, request.key, asked_of(request, self.exam.parts(request)))
+        asked = asked_of(request, self.exam.parts(request))
+        row = partial(Row, instance.id, turn, request.key, asked)
         if lent := self.asking.earlier.get(request.key):
             return self.write(
-                replace(row, answer=lent[0].answer, source=f"earlier:{lent[1]}"), "reused"
+                row(answer=lent[0].answer, source=f"earlier:{lent[1]}", when=now()), "reused"
             )
         try:
-            return self.write(replace(row, answer=await self.asking.model(request)), "asked")
+            answer = await self.asking.model(request)
+            return self.write(row(answer=answer, when=now()), "asked")
         except self.asking.stops as error:
             self.done = replace(self.done, stopped=error)
         except ModelError as error:
-            self.write(replace(row, error=str(error)), "failed")
+            self.write(row(error=str(error), when=now()), "failed")
         return None
 
     def write(self, row: Row, count: str) -> Answer | None:
-        self.writer.append(stamped(row))
+        self.writer.append(row)
         self.count(count)
         return row.answer
 

@@ -53,7 +53,7 @@ def soak(path, count):
             if number % 10 == 0:
                 gc.collect()
                 memory.append(me.memory_info().rss)
-                largest = max(largest, *(worker.resident() for worker in database._pool._living))
+                largest = max([largest, *(worker.resident() for worker in database._pool._living)])
     after = (len(me.children()), me.num_fds(), sorted(path.parent.iterdir()))
     growth = memory[-1] - memory[len(memory) // 4]
     figures = {

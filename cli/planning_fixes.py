@@ -110,7 +110,7 @@ async def _open(b: "Bench", context: "Context") -> "list[Item]":
     desk = {
         waits["item"]
         for waits in await at_desk(where.runs, where.path.stem)
-        if waits["kind"] == "item" and waits["panel"] == where.roster.id
+        if waits.get("command") == "fix" and waits["panel"] == where.roster.id
     }
     return [
         question.item

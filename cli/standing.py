@@ -23,7 +23,7 @@ def tier_standing(name: str, path: Path, file: "QuestionFile") -> dict[str, Any]
     kept = [question for question in file.questions if question.status != "dropped"]
     states = {question.id: _state(question.item, events) for question in kept}
     told: dict[str, Any] = {"tier": name, "file": str(path), "items": len(kept)}
-    for state in ("approved", "objected", "unjudged"):
+    for state in ("approved", "objected", "stopped", "unjudged"):
         told[state] = sum(found == state for found in states.values())
     told["open"] = [id for id, state in states.items() if state != "approved"][:12]
     told["dropped"] = len(file.questions) - len(kept)
@@ -35,8 +35,12 @@ def tier_standing(name: str, path: Path, file: "QuestionFile") -> dict[str, Any]
 
 
 def _state(item: Any, events: list[Any]) -> str:
+    """Return how far an item is; `stopped` by a rule that its present content breaks."""
     from items.approvals import SEATS, approval
 
+    last = next((event for event in reversed(events) if event.item == item.id), None)
+    if last and last.kind == "problem" and last.item_sha256 == item.sha256:
+        return "stopped"
     said = approval(events, item)
     if said.approved:
         return "approved"
@@ -68,7 +72,7 @@ def next_command(spec: "Spec", tiers: list[dict[str, Any]], registry: Path) -> s
     for name, tier in known.items():
         if tier["unjudged"]:
             return f"text2sql {'hard' if name == 'hard' else 'llm'}-review (after check)"
-        if tier["objected"]:
+        if tier["objected"] or tier["stopped"]:
             return "text2sql llm-fix, or desk for what waits"
     decided = {id for tier in tiers for id in tier["decisions"]}
     open_ = [d.id for d in load_decisions(registry, freeze=False) if d.id not in decided]

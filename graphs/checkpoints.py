@@ -44,17 +44,17 @@ async def drive(
     context: ContextT,
     *,
     answer: Any = None,
-    stale: Callable[[Mapping[str, Any]], bool] = lambda _state: False,
+    stale: Callable[[Mapping[str, Any], bool], bool] = lambda _state, _waits: False,
 ) -> dict[str, Any]:
     """Run a thread to its end or to its next interrupt; go on where a killed run left it.
 
     answer: what the owner says to the interrupt it waits at; None leaves it waiting.
-    stale:  tells of a state that its thread's work no longer holds: then it begins anew.
+    stale:  tells of a state, and whether it waits, that its work no longer holds: it begins anew.
     Returns the state, with `__interrupt__` where it waits.
     """
     config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": 200}
     have = await graph.aget_state(config)
-    if have.next and stale(have.values):
+    if have.next and stale(have.values, bool(have.interrupts)):
         await _forget(graph, thread)
         have = await graph.aget_state(config)
     waits = bool(have.interrupts)

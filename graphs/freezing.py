@@ -88,6 +88,6 @@ async def go_on(
             State(plan=context.plan),
             context,
             answer=answer,
-            stale=lambda state: state.get("plan") != context.plan,
+            stale=lambda state, _waits: state.get("plan") != context.plan,
         )
     return "__interrupt__" in state

@@ -14,9 +14,10 @@ Gate = Callable[[Item, Ground], Sequence[Finding]]
 
 
 async def findings(gate: Gate, item: Item, ground: Ground, book: Workbook) -> Sequence[Finding]:
-    """Return what the gate finds of an item beside all other items of its file."""
+    """Return what the gate finds of an item beside all other items of its file, waivers as they stand."""
     others = (*ground.others, *book.others(item.id))
-    return await asyncio.to_thread(gate, item, replace(ground, others=others))
+    ground = replace(ground, others=others, settings=book.file.settings)
+    return await asyncio.to_thread(gate, item, ground)
 
 
 def lines(found: Sequence[Finding], *severities: str) -> list[str]:

@@ -83,11 +83,23 @@ def verdict_of(
     return verdict_event(task.item, reply.by, call=call, **body)
 
 
+def for_owner(book: Workbook, item: Item, problems: Sequence[str]) -> dict[str, Any]:
+    """Return what the owner is shown of an item that waits: the rules it breaks, or a split panel."""
+    shown = {"item": item.id, "item_sha256": item.sha256}
+    if problems:
+        return {"kind": "waiver", **shown, "problems": list(problems)}
+    verdicts = book.panel(item).verdicts
+    said = [f"seat {e.body['seat']}: {e.body['verdict'] or 'none'}" for e in verdicts]
+    return {"kind": "item", **shown, "said": said}
+
+
 def owner_events(item: Item, round: int, answer: dict[str, Any]) -> list[Event]:
     """Return what an owner's word on an item is in the record. Raises: KeyError for no such act."""
     act, by, reason = answer["act"], answer["by"], answer["reason"]
     said = item_event("owner", by, item, {"act": act, "reason": reason, "round": round})
-    if act == "approve":
+    if act == "waive":
+        said.body["rule"] = answer["rule"]
+    if act in ("approve", "waive"):
         return [said]
     if act == "drop":
         return [said, item_event("drop", by, item, {"reason": reason})]

@@ -56,14 +56,16 @@ async def review_items(
             context, id = piece
             book, kind = context.book, "fix" if rounds else "review"
             start: review.State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
-            thread = f"{kind}/{book.path.stem}/{id}/{panel}"
+            thread, word = f"{kind}/{book.path.stem}/{id}/{panel}", (answers or {}).get(id)
             await drive(
                 graph,
                 thread,
                 start,
                 context,
-                answer=(answers or {}).get(id),
-                stale=lambda state: _overtaken(book, state),
+                answer=word,
+                stale=lambda state, waits: _overtaken(
+                    book, state, waits=waits, answered=word is not None
+                ),
             )
             step(id)
 
@@ -73,17 +75,25 @@ async def review_items(
 async def at_desk(runs: Path, stem: str) -> list[dict[str, Any]]:
     """Return what waits for the owner of a question file: items, then decisions, then the freeze.
 
-    Each is what its interrupt shows; beside an item or a freeze, `panel` is the roster whose thread waits.
+    Each is what its interrupt shows; beside an item or a freeze, `panel` is the roster whose thread
+    waits, and beside an item `command` is the one whose thread that is: review or fix.
     """
     async with open_checkpoints(runs) as saver:
-        items = await waiting(review.build(saver), saver, f"fix/{stem}/")
+        graph = review.build(saver)
+        items = {
+            **await waiting(graph, saver, f"review/{stem}/"),
+            **await waiting(graph, saver, f"fix/{stem}/"),
+        }
         decisions = await waiting(decision.build(saver), saver, f"decide/{stem}/")
         freezes = await waiting(freezing.build(saver), saver, f"freeze/{stem}/")
     return [*_with_panel(items), *decisions.values(), *_with_panel(freezes)]
 
 
 def _with_panel(threads: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**shown, "panel": thread.split("/")[-1]} for thread, shown in threads.items()]
+    return [
+        {**shown, "panel": thread.split("/")[-1], "command": thread.split("/")[0]}
+        for thread, shown in threads.items()
+    ]
 
 
 async def decide(
@@ -110,7 +120,7 @@ async def decide(
             # A seat that could not answer is asked again before the owner is.
             silent = answer is None and _silent(context, id)
             state = await drive(
-                graph, thread, start, context, answer=answer, stale=lambda _: silent
+                graph, thread, start, context, answer=answer, stale=lambda _state, _waits: silent
             )
             if "__interrupt__" in state:
                 undecided.append(id)
@@ -179,10 +189,19 @@ def _silent(context: decision.Context, id: str) -> bool:
     return any(not event.body["valid"] for ballot in held for event in ballot)
 
 
-def _overtaken(book: Workbook, state: Mapping[str, Any]) -> bool:
-    """Tell whether a killed thread's item was changed by someone else than its own fixer since."""
-    judged = state.get("item_sha256")
-    if judged is None or book.item(state["item_id"]).sha256 == judged:
+def _overtaken(book: Workbook, state: Mapping[str, Any], *, waits: bool, answered: bool) -> bool:
+    """Tell whether a thread's item was changed by someone else than its own fixer since.
+
+    waits: the thread waits for the owner, so that nobody's change is its own. A rule that stopped it may
+    be waived or set otherwise since: unless the owner answers now, the gate looks again.
+    """
+    judged, id = state.get("item_sha256"), state["item_id"]
+    if judged is None:
         return False
-    last = [event for event in book.of(state["item_id"]) if event.kind in ("edit", "fix")][-1:]
+    if waits:
+        changed = book.item(id).sha256 != judged or book.dropped(id)
+        return changed or (bool(state["problems"]) and not answered)
+    if book.item(id).sha256 == judged:
+        return False
+    last = [event for event in book.of(id) if event.kind in ("edit", "fix")][-1:]
     return not (last and last[0].kind == "fix" and last[0].body["of"] == judged)

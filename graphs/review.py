@@ -4,14 +4,15 @@
     check     --> review     the rules pass: one `review` a seat that has not judged this content
     check     --> fix        a rule is broken and a round is left: nobody reads it yet
     check     --> tally      every seat has judged this content already
-    check     --> settle     a rule is broken and no round is left
+    check     --> owner      a rule is broken and no round is left: an edit or a waiver settles it
+    check     --> settle     the same, where such items are dropped
     review    --> tally
     tally     --> fix        all seats have spoken, someone objects, and a round is left
     tally     --> owner      no round is left, and what is not agreed on waits for the owner
     tally     --> settle
     fix       --> check      a new version: all three judge it anew
     fix       --> settle     the fixer drops it, or gives no reply
-    owner     --> check      edited, or sent back as it is: the seats that objected judge it again
+    owner     --> check      edited, waived, or sent back: the seats that objected judge it again
     owner     --> settle     dropped
     settle    --> __end__
 
@@ -39,6 +40,7 @@ from graphs.workbook import Workbook
 from items.checks import Ground
 from items.checks import check as check_item
 from items.model import Item
+from items.settings import Waiver
 
 
 class State(TypedDict, total=False):
@@ -73,7 +75,7 @@ class Context:
     second_round: after a fix, reviewers see what was said before, without names (decision second_round).
     retest:       the share of items that every model judges twice.
     unsettled:    what becomes of an item that no round is left for: dropped with its reasons, kept as
-                  a draft, or put on the owner's desk.
+                  a draft, or put on the owner's desk. One that breaks a rule waits there also if kept.
     """
 
     book: Workbook
@@ -106,9 +108,10 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
 
 def after_check(state: State, runtime: Runtime[Context]) -> str | list[Send]:
     """Send the content to the seats that have not judged it, or on."""
-    if state["problems"]:
-        return "fix" if _round_left(state) else "settle"
     context, id = runtime.context, state["item_id"]
+    if state["problems"]:
+        without = "settle" if context.unsettled == "drop" else "owner"
+        return "fix" if _round_left(state) else without
     asked = [(seat, 0) for seat in _unheard(context, id)]
     asked += [(seat, 1) for seat in _untested(context, id)]
     return [
@@ -175,22 +178,21 @@ def after_fix(state: State) -> str:
 
 
 async def owner(state: State, runtime: Runtime[Context]) -> State:
-    """Wait for the owner: {"act": approve | edit | drop, "by", "reason", "item": the edited fields}."""
+    """Wait for the owner: {"act", "by", "reason"}, to edit also "item", to waive "rule".
+
+    A split panel takes approve, edit or drop; an item that breaks rules takes waive, edit or drop.
+    """
     book = runtime.context.book
     item = book.item(state["item_id"])
-    verdicts = book.panel(item).verdicts
-    shown = {
-        "kind": "item",
-        "item": item.id,
-        "said": [f"seat {e.body['seat']}: {e.body['verdict'] or 'none'}" for e in verdicts],
-    }
-    answer = interrupt(shown)
+    answer = interrupt(minutes.for_owner(book, item, state["problems"]))
     book.write(*minutes.owner_events(item, state["round"], answer))
+    if answer["act"] == "waive":
+        book.waive(Waiver(item.id, answer["rule"], answer["reason"], answer["by"], item.sha256))
     return {"act": answer["act"]}
 
 
 def after_owner(state: State) -> str:
-    """Judge again what was edited or sent back."""
+    """Judge again what was edited, waived or sent back."""
     return "settle" if state["act"] == "drop" else "check"
 
 
@@ -219,7 +221,7 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph[State, 
     graph.add_node(owner)
     graph.add_node(settle)
     graph.add_edge(START, "check")
-    graph.add_conditional_edges("check", after_check, ["review", "fix", "tally", "settle"])
+    graph.add_conditional_edges("check", after_check, ["review", "fix", "tally", "owner", "settle"])
     graph.add_edge("review", "tally")
     graph.add_conditional_edges("tally", after_tally, ["fix", "owner", "settle"])
     graph.add_conditional_edges("owner", after_owner, ["check", "settle"])

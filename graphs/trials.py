@@ -44,9 +44,14 @@ def open_trials(
             known, json.dumps([asdict(trial) for trial in trials], ensure_ascii=False, indent=1)
         )
         questions = tuple(Question.of(trial.item, "trial") for trial in trials)
-        save_questions(
-            path, QuestionFile(book.file.task, book.file.tier, book.file.today, questions=questions)
+        file = QuestionFile(
+            book.file.task,
+            book.file.tier,
+            book.file.today,
+            book.file.settings,
+            questions=questions,
         )
+        save_questions(path, file)
     with open_workbook(path) as trial_book:
         yield trial_book, trials
 

@@ -8,6 +8,7 @@ one trace.
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from items.approvals import Approval, approval
 from items.model import Item
 from items.questions import Question, QuestionFile, save_questions
 from items.records import CONTENT, contents, record_of
-from items.rendered import render, take_in
+from items.rendered import render, settings_edits, take_in
+from items.settings import Waiver
 from registry.events import Event, append, load
 from registry.files import locked
 
@@ -88,6 +90,15 @@ class Workbook:
         if time.monotonic() - self._rendered > RENDER_S:
             self.render()
 
+    def waive(self, waiver: Waiver) -> None:
+        """Let a rule be broken: into the file's settings, then into the record (take_in's order)."""
+        settings = self.file.settings
+        if not settings.waiver(waiver.item, waiver.item_sha256, waiver.rule):
+            settings = replace(settings, waivers=(*settings.waivers, waiver))
+            self.file = replace(self.file, settings=settings)
+            save_questions(self.path, self.file)
+        self.write(*settings_edits(self.file, self.events, waiver.by))
+
     def render(self) -> None:
         """Write the question file as the record has it."""
         fresh = render(self.file, self.events)
@@ -132,7 +143,7 @@ def open_workbook(path: Path) -> Iterator[Workbook]:
             book.render()
 
 
-_SAYS = ("seat", "round", "repeat", "valid", "attempt", "act", "trial_sha256")
+_SAYS = ("seat", "round", "repeat", "valid", "attempt", "act", "rule", "problems", "trial_sha256")
 _DECIDES = ("decision", "ballot", "by", "option")
 
 

@@ -64,10 +64,10 @@ def hand_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Eve
     for id in sorted(shown.keys() - now.keys()):
         if shown[id].status != "dropped":
             found.append(_drop(shown[id], by, "removed from the file by hand"))
-    return found + _settings_edits(file, events, by)
+    return found + settings_edits(file, events, by)
 
 
-def _settings_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Event]:
+def settings_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Event]:
     """Return an edit of the settings, and a waiver event for each new waiver, by who signed it."""
     now, before = asdict(file.settings), _settings(events)
     if canonical(now) == canonical(before):
@@ -75,10 +75,15 @@ def _settings_edits(file: QuestionFile, events: Sequence[Event], by: str) -> lis
     known = [canonical(waiver) for waiver in before["waivers"]]
     new = [w for w in now["waivers"] if canonical(w) not in known]
     waived = [
-        Event("waiver", w["by"], {"rule": w["rule"], "reason": w["reason"]}, item=w["item"])
+        Event("waiver", w["by"], {"rule": w["rule"], "reason": w["reason"]}, *_content(w))
         for w in new
     ]
     return [Event("edit", by, {"settings": now}), *waived]
+
+
+def _content(waiver: dict[str, Any]) -> tuple[str, str | None]:
+    """Return the item and the content that a waiver was given for; None for any content of it."""
+    return waiver["item"], waiver["item_sha256"] or None
 
 
 def _hand_edit(

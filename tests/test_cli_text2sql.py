@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import re
 import signal
 import sqlite3
 from dataclasses import replace
@@ -11,10 +12,10 @@ from typer.testing import CliRunner
 
 from cli.main import app
 from items.approvals import approval
-from items.questions import load_questions
+from items.questions import load_questions, save_questions
 from items.records import record_of
 from items.spec import load_spec, save_spec, spec_path
-from registry.events import Event, append, load
+from registry.events import load
 from registry.reader import FormatError
 from tests import line
 from tests.server import Server, in_background
@@ -122,21 +123,49 @@ def test_a_freeze_that_nobody_answers_waits_at_the_desk_and_is_taken_there(site)
     assert frozen(folder)
 
 
-def test_a_broken_rule_waits_at_the_desk_and_a_waiver_is_written_to_file_and_record(site):
-    folder, _ = site
+def broken(folder):
+    """Write two items and break the first by hand: nobody is counted by its reference."""
     told("hard-generate --count 2", folder)
     path = next(folder.glob("registry/drafts/*hard*.yaml"))
-    item = load_questions(path).kept[0]
-    stopped = {"problems": ["ties: two dates share the last place"]}
-    append(record_of(path), [Event("problem", "rule/check", stopped, item.id, item.sha256)])
-    assert f"{item.id} needs an edit or a waiver: ties: two dates" in told("desk", folder)
-    with pytest.raises(FormatError, match="takes --act waive with --rule ties"):
-        told(f"desk {item.id} --act waive --rule nulls --by Kim --reason meant", folder)
-    told(f"desk {item.id} --act waive --rule ties --by Kim --reason meant", folder)
-    (waiver,) = load_questions(path).settings.waivers
-    assert (waiver.rule, waiver.by, waiver.item_sha256) == ("ties", "Kim", item.sha256)
-    assert [(e.kind, e.by) for e in load(record_of(path))][-1] == ("waiver", "Kim")
+    file = load_questions(path)
+    first = replace(file.questions[0], reference_sql="SELECT count(*) AS n FROM person WHERE 1 = 2")
+    save_questions(path, replace(file, questions=(first, *file.questions[1:])))
+    return path, first.item
+
+
+def test_a_broken_rule_waits_at_the_desk_and_a_waiver_is_written_to_file_and_record(site):
+    folder, _ = site
+    path, item = broken(folder)
+    assert f"broken: 1: {item.id}" in told("hard-review", folder)
+    assert "stopped: 1" in told("status", folder)
+    said = told("desk", folder)
+    assert f"{item.id} (trial) needs an edit or a waiver: " in said
+    rules = re.findall(r"(?:waiver|;) ?:? ?(\w+): ", said)
+    assert "broken: " in told(f"desk {item.id}", folder)
+    with pytest.raises(FormatError, match="takes --act waive with --rule"):
+        told(f"desk {item.id} --act waive --rule nothing --by Kim --reason meant", folder)
+    with pytest.raises(FormatError, match="takes --act waive, edit, drop, not approve"):
+        told(f"desk {item.id} --act approve --by Kim --reason meant", folder)
+    for rule in rules:
+        told(f"desk {item.id} --act waive --rule {rule} --by Kim --reason meant", folder)
+    assert [(w.rule, w.by) for w in load_questions(path).settings.waivers] == [
+        (rule, "Kim") for rule in rules
+    ]
     assert "0 wait for the owner" in told("desk", folder)
+    kinds = [e.kind for e in load(record_of(path)) if e.item == item.id]
+    assert kinds.index("waiver") < kinds.index("verdict")
+
+
+def test_a_broken_item_is_mended_by_hand_at_the_desk_and_judged(site):
+    folder, _ = site
+    path, item = broken(folder)
+    told("hard-review", folder)
+    words = arguments(f"desk {item.id} --act edit --by Kim --reason mended", folder)
+    sql = "SELECT count(*) AS n FROM person"
+    result = CliRunner().invoke(app, [*words, "--sql", sql], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    now = load_questions(path).question(item.id)
+    assert (now.reference_sql, len(now.reviews)) == (sql, 3)
 
 
 def test_an_unapproved_item_stops_the_freeze_and_is_not_left_out_in_silence(site):

@@ -5,8 +5,10 @@ from dataclasses import asdict, replace
 
 from graphs.pipeline import at_desk
 from items.approvals import approval
+from items.checks import Finding
 from items.questions import load_questions, save_questions
 from items.records import record_of
+from items.settings import Waiver
 from registry.events import load
 from tests.making import (
     APPROVE,
@@ -118,4 +120,99 @@ def test_editing_the_file_by_hand_does_the_same(tmp_path, eunomia):
     scripts = dict.fromkeys(PANEL, says(APPROVE, GOLD))
     reviewed(tmp_path, eunomia, scripts, rounds=1, unsettled="owner")
     assert approval(events(tmp_path), edited.item).approved
+    assert waiting(tmp_path) == []
+
+
+WILLING = dict.fromkeys(PANEL, says(APPROVE, GOLD))
+TIES = "ties: two dates share the last place"
+
+
+def strict(*rules):
+    """A gate that finds these rules broken until they are waived."""
+
+    def found(item, ground):
+        waived = [r for r in rules if ground.settings.waiver(item.id, item.sha256, r)]
+        message = TIES.partition(": ")[2]
+        return [Finding(rule, "problem", message) for rule in rules if rule not in waived]
+
+    return found
+
+
+def stopped(folder, eunomia, *rules, word=None, scripts=WILLING, **options):
+    """Review one item that the gate stops, with the owner's word on it."""
+    answers = {COUNT.id: {**WORD, **word}} if word else None
+    return reviewed(folder, eunomia, scripts, gate=strict(*rules), answers=answers, **options)
+
+
+def test_an_item_that_breaks_a_rule_waits_before_anyone_is_asked(tmp_path, eunomia):
+    _, model = stopped(tmp_path, eunomia, "ties")
+    (shown,) = waiting(tmp_path)
+    assert (shown["kind"], shown["item"], shown["command"]) == ("waiver", COUNT.id, "review")
+    assert shown["problems"] == [TIES]
+    assert model.asked == []
+    _, model = stopped(tmp_path, eunomia, "ties")
+    assert (model.asked, len(waiting(tmp_path))) == ([], 1)
+
+
+def test_a_waiver_stands_in_file_and_record_and_the_panel_judges_the_item(tmp_path, eunomia):
+    stopped(tmp_path, eunomia, "ties")
+    file, _ = stopped(tmp_path, eunomia, "ties", word={"act": "waive", "rule": "ties"})
+    assert file.settings.waivers == (
+        Waiver(COUNT.id, "ties", WORD["reason"], "Kim", item_sha256=COUNT.sha256),
+    )
+    said = [e for e in events(tmp_path) if e.kind in ("owner", "waiver")]
+    assert [(e.kind, e.by, e.item_sha256) for e in said] == [
+        ("owner", "Kim", COUNT.sha256),
+        ("waiver", "Kim", COUNT.sha256),
+    ]
+    assert approval(events(tmp_path), COUNT).approved
+    assert waiting(tmp_path) == []
+
+
+def test_each_broken_rule_needs_a_waiver_of_its_own(tmp_path, eunomia):
+    stopped(tmp_path, eunomia, "ties", "nulls")
+    for rule, left in (("ties", 1), ("nulls", 0)):
+        stopped(tmp_path, eunomia, "ties", "nulls", word={"act": "waive", "rule": rule})
+        assert len(waiting(tmp_path)) == left
+    waived = [e.body["rule"] for e in events(tmp_path) if e.kind == "waiver"]
+    assert waived == ["ties", "nulls"]
+    assert approval(events(tmp_path), COUNT).approved
+
+
+def test_a_waiver_typed_into_the_file_lets_the_waiting_item_go_on(tmp_path, eunomia):
+    stopped(tmp_path, eunomia, "ties")
+    path = tmp_path / "registry" / "drafts" / "demo-hard-v0.yaml"
+    file = load_questions(path)
+    waiver = Waiver(COUNT.id, "ties", "meant", "Lee", COUNT.sha256)
+    save_questions(path, replace(file, settings=replace(file.settings, waivers=(waiver,))))
+    stopped(tmp_path, eunomia, "ties")
+    assert approval(events(tmp_path), COUNT).approved
+    assert waiting(tmp_path) == []
+
+
+def test_what_a_fixer_cannot_mend_waits_for_a_waiver_too(tmp_path, eunomia):
+    same = WILLING | {"fixer/f-1b": lambda request: submits(COUNT, "The ties are meant.")}
+    options = {"scripts": same, "rounds": 1, "unsettled": "owner"}
+    stopped(tmp_path, eunomia, "ties", **options)
+    (shown,) = waiting(tmp_path)
+    assert (shown["kind"], shown["command"]) == ("waiver", "fix")
+    stopped(tmp_path, eunomia, "ties", word={"act": "waive", "rule": "ties"}, **options)
+    assert approval(events(tmp_path), COUNT).approved
+
+
+def test_an_item_that_breaks_a_rule_can_be_dropped_or_edited_at_the_desk(tmp_path, eunomia):
+    stopped(tmp_path, eunomia, "ties")
+    edited = replace(COUNT, question_en="How many patients were born in 1959 or earlier?")
+    word = {"act": "edit", "item": asdict(edited)}
+    stopped(tmp_path, eunomia, "ties", word=word)
+    (shown,) = waiting(tmp_path)
+    assert shown["item_sha256"] == edited.sha256  # the edit breaks it too
+    file, _ = stopped(tmp_path, eunomia, "ties", word={"act": "drop"})
+    assert file.questions[0].status == "dropped"
+
+
+def test_a_rule_that_is_set_otherwise_since_stops_nothing(tmp_path, eunomia):
+    stopped(tmp_path, eunomia, "ties")
+    stopped(tmp_path, eunomia)  # the rule is off now
+    assert approval(events(tmp_path), COUNT).approved
     assert waiting(tmp_path) == []

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from items.questions import QuestionFile
 
 FileOption = Annotated[
-    Path | None, typer.Option("--file", help="One question file; default: those of the task.")
+    Path | None,
+    typer.Option(
+        "--file", help="One question file; default: those of the task.", exists=True, dir_okay=False
+    ),
 ]
 ExplainOption = Annotated[
     str | None,

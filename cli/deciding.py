@@ -27,6 +27,7 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
+from cli.votes import repeat_votes, say_decisions
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -36,17 +37,20 @@ if TYPE_CHECKING:
     from cli.planning import Planned
     from graphs.decision import Context, Evidence
     from items.decisions import Decision
-    from items.questions import Decided
 
 
 @dataclass(frozen=True)
 class Voting:
-    """What a vote is to do: which decisions, the owner's words, stale ones anew, repeats."""
+    """What a vote is to do: which decisions, the owner's words, stale ones anew, repeats.
+
+    only: this decision and no other; the owner at the desk settles one at a time.
+    """
 
     freeze: bool
     answers: dict[str, dict[str, str]]
     again: bool
     stability: int
+    only: str | None = None
 
 
 def llm_decide(
@@ -105,7 +109,7 @@ def llm_decide(
         return
     shown = current_evidence(where)
     asked, open_ = asyncio.run(decide_on(where, shown, vote, budget, quiet=json))
-    _say_decisions(where, asked, json=json)
+    say_decisions(where, asked, json=json)
     if open_:
         print(
             f"not decided: {', '.join(open_)}; the owner decides with --owner ID=OPTION --reason ..."
@@ -151,7 +155,7 @@ async def decide_on(
         with progress("deciding", len(open_), quiet=quiet) as step:
             waiting = await pipeline.decide(context, where.runs, open_, step, answers=vote.answers)
         if vote.stability:
-            await _repeat(context, list(asked), vote.stability, quiet=quiet)
+            await repeat_votes(context, list(asked), vote.stability, quiet=quiet)
         return open_, waiting
 
 
@@ -169,7 +173,8 @@ def _asked(where: Setting, vote: Voting) -> "dict[str, Decision]":
     """Return the decisions that the command is about, by id. Raises: FormatError."""
     from items.decisions import load_decisions
 
-    asked = {d.id: d for d in load_decisions(where.registry, freeze=None if vote.freeze else False)}
+    known = load_decisions(where.registry, freeze=None if vote.freeze else False)
+    asked = {d.id: d for d in known if vote.only in (None, d.id)}
     _known(where, asked, vote.answers)
     return asked
 
@@ -192,20 +197,6 @@ def _open(context: "Context", where: Setting, *, again: bool) -> tuple[list[str]
     old = [id for id, d in settled.items() if stale(where, d)]
     asked = context.decisions
     return [id for id in asked if id not in settled or (again and id in old)], old
-
-
-async def _repeat(context: "Context", ids: list[str], repeats: int, *, quiet: bool) -> None:
-    """Ask the first ballots again and print how often each seat's vote changed."""
-    from cli.progress import progress
-    from graphs.pipeline import repeat_ballots
-
-    total = len(ids) * len(context.voters) * repeats
-    with progress("asking again", total, quiet=quiet) as step:
-        found = await repeat_ballots(context, ids, repeats, step)
-    for one in found:
-        votes = sum(vote is not None for vote in one.again)
-        told = f"{one.changed} of {votes} repeats differ from {one.first}"
-        print(f"{one.decision}, seat {one.seat} ({one.by}): {told}")
 
 
 def _answers(owner: list[str], by: str, reason: str) -> dict[str, dict[str, str]]:
@@ -233,33 +224,3 @@ def _known(
             raise FormatError(
                 folder / f"{id}.yaml", None, f"no option {answer['option']!r}; {', '.join(options)}"
             )
-
-
-def _say_decisions(where: Setting, asked: list[str], *, json: bool) -> None:
-    """Print how the decisions asked now stand: what won, by how many of the seats, and every reason."""
-    from dataclasses import asdict
-
-    from items.questions import load_questions
-    from registry.canonical import canonical
-
-    found = load_questions(where.path).decisions
-    if json:
-        print(canonical([asdict(decided) for decided in found]))
-        return
-    for decided in found:
-        if decided.id in asked:
-            print(f"{decided.id}: {decided.option} ({decided.tally}, by {decided.by})")
-            for line in _votes(decided):
-                print(f"  {line}")
-
-
-def _votes(decided: "Decided") -> list[str]:
-    """Return the votes of a decision, equal ones in one line."""
-    seats: dict[tuple[int, str, str], list[str]] = {}
-    for vote in sorted(decided.votes, key=lambda vote: (vote.ballot, vote.seat)):
-        key = (vote.ballot, vote.vote or "no vote", vote.reason)
-        seats.setdefault(key, []).append(str(vote.seat))
-    return [
-        f"ballot {ballot}, seat {' and '.join(who)}: {vote}: {reason}"
-        for (ballot, vote, reason), who in seats.items()
-    ]

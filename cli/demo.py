@@ -39,7 +39,9 @@ def demo(
     folder: Annotated[
         Path, typer.Option(help="Where it works; everything it writes is here.")
     ] = HERE,
-    registry: Annotated[Path, typer.Option(help="The registry it starts from.")] = REGISTRY,
+    registry: Annotated[
+        Path, typer.Option(help="The registry it starts from.", exists=True)
+    ] = REGISTRY,
     data: Annotated[Path | None, typer.Option(help="Where the database is kept.")] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew: empty the folder first.")

@@ -55,7 +55,7 @@ def settle_decision(
     by, reason = signed(by, reason)
     if option not in options:
         raise typer.BadParameter(f"no option {option!r} of {id}; {', '.join(options)}")
-    vote = Voting(True, {id: {"option": option, "by": by, "reason": reason}}, False, 0)
+    vote = Voting(True, {id: {"option": option, "by": by, "reason": reason}}, False, 0, only=id)
     asyncio.run(decide_on(where, current_evidence(where), vote, budget, quiet=quiet))
     print(f"{id}: {option}, by {by}")
 

@@ -122,7 +122,9 @@ def _tasks(registry: Path) -> str:
 def _database(data: Path) -> str:
     path = data / "eunomia.duckdb"
     if not path.exists():
-        raise ValueError(f"no {path}; `benchtoward fetch eunomia` makes it")
+        raise ValueError(
+            f"no {path}; `benchtoward fetch eunomia` makes it in seconds (the demo has its own)"
+        )
     return f"{path}, {path.stat().st_size / 1e6:.0f} MB"
 
 

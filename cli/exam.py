@@ -44,7 +44,9 @@ def eval_text2sql(
     predictions: Annotated[
         Path | None,
         typer.Option(
-            help="Score answers made elsewhere: a JSON object, instance id to SQL or null."
+            help="Score answers made elsewhere: a JSON object, instance id to SQL or null.",
+            exists=True,
+            dir_okay=False,
         ),
     ] = None,
     partial: Annotated[
@@ -87,7 +89,8 @@ def eval_text2sql(
         ),
     ] = False,
     budget: Annotated[
-        float | None, typer.Option(help="USD that this command may spend; exit 3 before more.")
+        float | None,
+        typer.Option(min=0.0, help="USD that this command may spend; exit 3 before more."),
     ] = None,
     allow_unknown_cost: Annotated[
         bool,

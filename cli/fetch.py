@@ -7,7 +7,9 @@ import typer
 
 from cli.options import DATA, REGISTRY, DataOption, RegistryOption
 
-app = typer.Typer(help="Make or check the databases.", no_args_is_help=True)
+app = typer.Typer(
+    help="Make or check the databases. Example: benchtoward fetch eunomia", no_args_is_help=True
+)
 
 FromFolder = Annotated[
     Path, typer.Option("--from", help="Folder of the unpacked release.", metavar="DIR")

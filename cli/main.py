@@ -42,6 +42,8 @@ def everything(
             help="Answer every model call from this ledger or JSONL export; make none.",
             envvar="BENCHTOWARD_REPLAY",
             metavar="LEDGER",
+            exists=True,
+            dir_okay=False,
         ),
     ] = None,
 ) -> None:
@@ -79,8 +81,15 @@ def run(command: typer.Typer = app) -> None:
     except Exception as error:
         if not _ours(error):
             raise
-        print(f"benchtoward: {error}", file=sys.stderr)
+        print(f"benchtoward: {_sentence(error)}", file=sys.stderr)
         sys.exit(getattr(error, "exit_code", 2))
+
+
+def _sentence(error: Exception) -> str:
+    """Return an error as one sentence; the system's own without its number: `file: what is wrong`."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error)
 
 
 def _ours(error: Exception) -> bool:

@@ -29,7 +29,7 @@ RosterOption = Annotated[
 ]
 BudgetOption = Annotated[
     float | None,
-    typer.Option("--budget", help="USD that this command may spend; exit 3 before more."),
+    typer.Option("--budget", min=0.0, help="USD that this command may spend; exit 3 before more."),
 ]
 PlanOption = Annotated[
     bool,

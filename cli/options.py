@@ -6,7 +6,14 @@ from typing import Annotated
 import typer
 
 RegistryOption = Annotated[
-    Path, typer.Option("--registry", help="Folder of what is fixed and versioned.", metavar="DIR")
+    Path,
+    typer.Option(
+        "--registry",
+        help="Folder of what is fixed and versioned.",
+        metavar="DIR",
+        exists=True,
+        file_okay=False,
+    ),
 ]
 RunsOption = Annotated[
     Path, typer.Option("--runs", help="Folder of the ledger, checkpoints and runs.", metavar="DIR")

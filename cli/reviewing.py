@@ -158,6 +158,7 @@ def _standing(where: Setting, book: "Workbook", context: "Context") -> dict[str,
     unjudged = [q.id for q in kept if unheard(book, context.reviewers, q.id) and q.id not in broken]
     objected = [q.id for q in kept if q.id not in {*approved, *unjudged, *broken}]
     following = "text2sql llm-fix" if objected or broken else "text2sql llm-decide"
+    following += ", or text2sql desk to waive, edit or drop what breaks a rule" if broken else ""
     return {
         "tier": where.tier,
         "file": str(where.path),

@@ -78,7 +78,7 @@ def status(
     summary = {
         "task": spec.task,
         "state": f"frozen {spec.pins.frozen}" if spec.pins else "draft",
-        "next": next_command(spec, told, registry),
+        "next": next_command(spec, told, registry, runs),
         "cost": cost_so_far(runs),
     }
     if json:
@@ -141,5 +141,5 @@ def _life(registry: "Path", task: str | None, item: str) -> tuple[str, list["Eve
         events = [e for e in load(record_of(path)) if e.item == item or e.body.get("of") == item]
         if events:
             return tier, events
-    ids = [q.id for _, _, file in files for q in file.questions][:6]
+    ids = sorted(q.id for _, _, file in files for q in file.questions)[:6]
     raise FormatError(registry / "drafts", None, f"no item {item!r}; there are {', '.join(ids)}, …")

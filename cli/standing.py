@@ -60,12 +60,14 @@ def _unaided(kept: list[Any], events: list[Any]) -> dict[str, int]:
     return {f"by {n}:": counts[n] for n in sorted(counts)}
 
 
-def next_command(spec: "Spec", tiers: list[dict[str, Any]], registry: Path) -> str:
+def next_command(spec: "Spec", tiers: list[dict[str, Any]], registry: Path, runs: Path) -> str:
     """Return which command comes next."""
+    from eval.rows import run_folders
     from items.decisions import load_decisions
 
     if spec.pins is not None:
-        return "eval-text2sql"
+        sat = len(run_folders(runs, "exam", spec.task))
+        return f"leaderboard ({sat} runs), or eval-text2sql" if sat else "eval-text2sql"
     known = {tier["tier"]: tier for tier in tiers}
     if "hard" in spec.tiers and not known.get("hard", {}).get("items"):
         return "text2sql hard-generate --count N"

@@ -64,11 +64,12 @@ def _needs(condition: exp.Expr, name: str) -> bool:
 
 
 def one_row(branch: exp.Expr) -> bool:
-    """Whether a branch of a UNION is one aggregated row that a constant tells from the others."""
+    """Whether a branch of a UNION is one row that a constant tells from the others."""
     if isinstance(branch, exp.Union):
         return one_row(branch.left) and one_row(branch.right)
     if not isinstance(branch, exp.Select) or branch.args.get("group"):
         return False
     values = [bare(output) for output in branch.selects]
     constant = any(isinstance(value, exp.Literal) for value in values)
-    return constant and any(value.find(exp.AggFunc) for value in values)
+    alone = not branch.args.get("from_") or any(value.find(exp.AggFunc) for value in values)
+    return constant and alone

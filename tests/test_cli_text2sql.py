@@ -1,10 +1,14 @@
 """The making line as commands: write, check, review, fix, vote, freeze; killed anywhere, it goes on."""
 
+import json
 import multiprocessing
 import os
+import pty
 import re
 import signal
 import sqlite3
+import sys
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -131,6 +135,64 @@ def broken(folder):
     first = replace(file.questions[0], reference_sql="SELECT count(*) AS n FROM person WHERE 1 = 2")
     save_questions(path, replace(file, questions=(first, *file.questions[1:])))
     return path, first.item
+
+
+def typed(command: str, folder, prompt: str, answer: str) -> tuple[int, str]:
+    """Run a command at a terminal of its own and type the answer to its prompt; code and text."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-m", "cli", *arguments(command, folder)])
+    said, waits = "", True
+    with suppress(OSError):  # the terminal closes when the command ends
+        while chunk := os.read(terminal, 4096).decode(errors="replace"):
+            said += chunk
+            if waits and prompt in said:
+                os.write(terminal, f"{answer}\n".encode())
+                waits = False
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(status), said
+
+
+def test_a_person_at_a_terminal_is_shown_the_plan_and_asked_before_a_freeze(site):
+    folder, _ = site
+    for command in COMMANDS[:-1]:
+        told(command, folder)
+    code, said = typed("llm-decide --freeze --by Kim --reason agreed", folder, "Freeze?", "n")
+    assert (code, frozen(folder)) == (1, None), said
+    assert said.index("hard in: hard-001") < said.index("Freeze?")
+    code, said = typed("llm-decide --freeze --by Kim --reason agreed", folder, "Freeze?", "y")
+    assert code == 0, said
+    assert frozen(folder)
+    record = load(record_of(next(folder.glob("registry/drafts/*hard*"))))
+    assert [(e.kind, e.by) for e in record[-2:]] == [("owner", "Kim"), ("freeze", "Kim")]
+    assert record[-1].body["asked"]
+
+
+def test_a_vote_without_a_majority_is_decided_by_the_owner_at_the_desk(site):
+    folder, server = site
+
+    def split(body):
+        if "option" not in body["response_format"]["json_schema"]["schema"]["properties"]:
+            return line.script(body)
+        vote = {"a-1b": "one", "b-2b": "ten"}.get(body["model"], "neither")
+        return json.dumps({"reason": "So I say.", "option": vote})
+
+    server.script = split
+    told("hard-generate --count 2", folder)
+    said = told("llm-decide", folder, code=1)
+    assert "not decided: review_batch" in said
+    assert "decision review_batch: Which review_batch? [one, ten]" in told("desk", folder)
+    assert "--option decides it" in told("desk review_batch", folder)
+    refused = CliRunner().invoke(
+        app, arguments("desk review_batch --option six --by Kim --reason why", folder)
+    )
+    assert refused.exit_code == 2
+    told("desk review_batch --option ten --by Kim --reason cheaper", folder)
+    (decided,) = load_questions(next(folder.glob("registry/drafts/*hard*"))).decisions
+    assert (decided.option, decided.by, decided.reason) == ("ten", "owner", "cheaper")
+    assert "0 wait for the owner" in told("desk", folder)
+    told("llm-decide", folder)
 
 
 def test_a_broken_rule_waits_at_the_desk_and_a_waiver_is_written_to_file_and_record(site):

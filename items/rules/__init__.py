@@ -17,13 +17,18 @@ nulls.py        what a missing value does to a comparison, a list, an average, a
 values.py       constants absent from their column, dead columns, text as number, division
 concepts.py     concepts that do not exist, are not the question's, or lack their descendants
 joins.py        sources joined to nothing, ids of different things, ancestors for descendants
-conditions.py   AND beside OR, and what can never be true
+conditions.py   AND beside OR, what can never be true, what leaves nothing out
+periods.py      the month, the year and the side of a window that the question names
 limits.py       more than and at least, before and until, within, the five most
 dates.py        whole days, months and years, midnights, formatted dates, ends of months
 time.py         the tier's today, both sides of an interval, starts and ends
 relations.py    the first, never, all of them, before and after: said and done
 aggregates.py   the mean for a mean, the highest for the highest, shares between 0 and all
 shape.py        yes/no, rows, columns, order, rounding
+answers.py      names, numbers and group labels that the question wants to see
+unasked.py      a sex, a period or a number that only the query has
+opposites.py    more and fewer, oldest and youngest: the same in both languages
+naming.py       a drug of the Korean question alone, a named concept that the query lacks
 languages.py    the Korean and the English question, and the constants of the query
 determinism.py  copies of the database with its rows in another order
 duplicates.py   questions, queries and results that another item has too

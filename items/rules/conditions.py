@@ -1,11 +1,11 @@
-"""Conditions: what AND and OR hold together, and what can never be true."""
+"""Conditions: what AND and OR hold together, what can never be true, and what leaves nothing out."""
 
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, conjuncts, literal
+from items.rules.sql import DIALECT, Part, bare, conjuncts, literal
 
 
 @rule("warning", source="arXiv 2601.08778 (error class E1)")
@@ -55,3 +55,36 @@ def contradictions(case: Case) -> Iterator[Found | str]:
                 yield Found(
                     f"{column} cannot be {said[column]!r} and {value!r} at once; use IN or OR"
                 )
+
+
+@rule("warning", source="bird-bench/mini_dev#45 (question 271): a value that the column has not")
+def leaves_nothing_out(case: Case) -> Iterator[Found | str]:
+    """What <> or NOT IN leaves out is there to be left out; 0 and '' may guard."""
+    if case.query is None:
+        return
+    for part in case.query.parts:
+        for column, value in _left_out(part):
+            origin = case.query.origin(part, column)
+            if origin is None:
+                continue
+            yield f"{column.sql(DIALECT)} <> {value!r}"
+            if not case.facts.holds(origin, value):
+                yield Found(f"{value!r} is left out and does not occur in {'.'.join(origin)}")
+
+
+def _left_out(part: Part) -> Iterator[tuple[exp.Column, str | int | float]]:
+    """Yield the columns and the constants that they must not be."""
+    for node in part.own(exp.NEQ):
+        yield from _constant(node.this, node.expression)
+    for turned in part.own(exp.Not):
+        inner = bare(turned.this)
+        if isinstance(inner, exp.EQ):
+            yield from _constant(inner.this, inner.expression)
+        for choice in inner.expressions if isinstance(inner, exp.In) else ():
+            yield from _constant(inner.this, choice)
+
+
+def _constant(column: exp.Expr, value: exp.Expr) -> Iterator[tuple[exp.Column, str | int | float]]:
+    told = literal(value)
+    if isinstance(column, exp.Column) and told is not None and told not in (0, ""):
+        yield column, told

@@ -1,7 +1,7 @@
 """Two languages: the Korean and the English question ask for the same, and for what the query says.
 
-Numbers, dates, units, negations and the asked quantity are compared by form. What a drug or a disease is
-called in Korean is not known here; reviewers see to that.
+Numbers, dates, units, negations and the asked quantity are compared by form; drugs by their sound
+(naming.py). What a disease is called in Korean is not known here; reviewers see to that.
 """
 
 import re

@@ -15,6 +15,11 @@ MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augus
           "October", "November", "December")  # fmt: skip
 NAMED = re.compile(rf"\b(?:in|during) ({'|'.join(MONTHS)}) (\d{{4}})\b")
 ONGOING = r"(?:ongoing|in progress|under way|active|open) (?:on|at the end of|as of) \S*\d"
+YEARS = {  # years back: as English and Korean name the calendar year
+    2: (r"\byear before last\b", "재작년"),
+    1: (r"(?<!the )\blast year\b", "(?<!재)작년|지난해"),
+    0: (r"\bthis year\b", "올해|금년"),
+}
 SPAN = r"(?:within|in) (?:the )?(\d+|[a-z]+) (?:days?|weeks?|months?|years?)"
 BACK = re.compile(rf"\b{SPAN} (?:before|prior to|preceding|leading up to)\b", re.I)
 ON = re.compile(rf"\b{SPAN} (?:after|following|of|from|since)\b", re.I)
@@ -33,6 +38,26 @@ def named_month(case: Case) -> Iterator[Found | str]:
         if starts and not any((day.year, day.month) == (year, month) for day in near):
             found = ", ".join(map(str, sorted(starts)))
             yield Found(f"the question says {match.group(0)!r}; the query starts on {found}")
+
+
+@rule("problem", source="arXiv 2601.08778 (error class E2); S3-006: last year is the calendar's")
+def named_year(case: Case) -> Iterator[Found | str]:
+    """Last year and this year, in either language, are the calendar years beside the tier's today."""
+    if case.query is None or case.ground.today is None:
+        return
+    starts = {day for day in map(_day, _low_ends(case)) if day}
+    years = {day.year for start in starts for day in (start, start + timedelta(days=1))}
+    for back, (english, korean) in YEARS.items():
+        said = re.search(english, case.wording.english, re.I) or re.search(
+            korean, case.wording.korean
+        )
+        if said is None or not years:
+            continue
+        wanted = case.ground.today.year - back
+        yield f"{said.group(0)!r} is {wanted}; the query starts in {sorted(years)}"
+        if wanted not in years:
+            found = ", ".join(map(str, sorted(starts)))
+            yield Found(f"{said.group(0)!r} is {wanted}; the query starts on {found}")
 
 
 @rule("warning", source="OHDSI/Circe (index windows): days before taken for days after")

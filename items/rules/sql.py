@@ -73,7 +73,9 @@ class Query:
         return next((part for part in self.parts if part.select is self.tree), None)
 
     def exchanged(self, node: exp.Expr, new: exp.Expr | None) -> str:
-        """Return the statement with one node put in place of another (None takes it out)."""
+        """Return the statement with one node, or the whole of it, put in place of another (None: out)."""
+        if node is self.tree and new is not None:
+            return new.sql(DIALECT)
         copy = self.tree.copy()
         for original, twin in zip(self.tree.walk(), copy.walk(), strict=True):
             if original is node:

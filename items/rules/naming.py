@@ -1,0 +1,113 @@
+"""What the question names: the same drug in both languages, and nothing that the query leaves out."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.concepts import EMPTY_WORDS
+from items.rules.sql import Origin
+from items.rules.wording import alike, words
+from items.sounds import consonants
+
+EVENTS: tuple[Origin, ...] = (
+    ("condition_occurrence", "condition_concept_id"),
+    ("drug_exposure", "drug_concept_id"),
+    ("procedure_occurrence", "procedure_concept_id"),
+    ("measurement", "measurement_concept_id"),
+    ("observation", "observation_concept_id"),
+    ("device_exposure", "device_concept_id"),
+)
+LONG = 7  # letters of a word that names a drug; valent is 폴란드
+SOUNDS = 4  # consonants that two words do not share by chance
+SYLLABLES = 3
+FORMS = {
+    "tablet", "capsule", "solution", "injection", "injectable", "suspension", "extended", "release",
+    "chewable", "vaccine", "topical", "inhaler", "inhalant", "metered", "powder", "ointment", "patch",
+    "implant", "delayed", "prefilled", "syringe", "transdermal", "system", "monthly", "hydrochloride",
+    "sodium", "product", "containing",
+}  # fmt: skip
+
+
+@rule("warning", source="issue 6, rule 10; EHRSQL paraphrase errors")
+def drug_in_korean(case: Case) -> Iterator[Found | str]:
+    """A drug that the Korean question names is in the English one or in the query, by its sound."""
+    table, column = origin = EVENTS[1]
+    if not case.facts.has(table, column):
+        return
+    known = _drugs(case.facts.used(origin).values())
+    meant = {s for word in (*case.wording.words, *_names(case)) for s in consonants(word)}
+    for token in re.findall("[가-힣]+", case.item.question_ko):
+        sounded = _sounded(token, known)
+        if sounded is None:
+            continue
+        said, drug = sounded
+        yield f"{said}: {drug}"
+        if not consonants(drug) & meant:
+            yield Found(
+                f"the Korean question says {said} ({drug}); the English one and the query do not"
+            )
+
+
+@rule("warning", source="arXiv 2601.08778 (conditions of the question that the query lacks)")
+def named_unused(case: Case) -> Iterator[Found | str]:
+    """What the question calls by the full name of a concept, the query speaks of, too."""
+    if case.query is None:
+        return
+    have = [*_names(case)]
+    for origin in EVENTS:
+        if not case.facts.has(*origin):
+            continue
+        for id, name in case.facts.used(origin).items():
+            wanted = _telling(name)
+            if not _in_full(wanted, case.wording.words):
+                continue
+            yield f"{name!r} ({id})"
+            if not any(alike(word, other) for word in wanted for other in have):
+                yield Found(f"the question says {name!r} ({id}); the query has nothing of it")
+                return
+
+
+def _drugs(names: Iterable[str]) -> dict[str, str]:
+    """Return the words that name drugs, by their consonants."""
+    found: dict[str, str] = {}
+    for word in {word for name in names for word in words(name)}:
+        if len(word) >= LONG and word not in FORMS:
+            found |= {sound: word for sound in consonants(word) if len(sound) >= SOUNDS}
+    return found
+
+
+def _sounded(token: str, known: dict[str, str]) -> tuple[str, str] | None:
+    """Return how a Korean word begins and the drug that sounds so: particles follow it."""
+    for end in range(len(token), SYLLABLES - 1, -1):
+        (sound,) = consonants(token[:end])
+        if sound in known:
+            return token[:end], known[sound]
+    return None
+
+
+def _names(case: Case) -> Iterator[str]:
+    """Yield the words of the query's texts, and of the concepts whose ids it has."""
+    tree = case.query.tree if case.query else exp.Select()
+    for node in tree.find_all(exp.Literal):
+        text = str(node.this)
+        concept = case.facts.concept(int(text)) if text.isdigit() and len(text) < 10 else None
+        for name in concept.names if concept else (text,):
+            yield from words(name)
+
+
+def _telling(name: str) -> tuple[str, ...]:
+    return tuple(word for word in words(name) if word not in EMPTY_WORDS)
+
+
+def _in_full(wanted: tuple[str, ...], asked: tuple[str, ...]) -> bool:
+    """Whether all words of a name stand in the question one after the other; one word must be long."""
+    if not wanted or (len(wanted) == 1 and len(wanted[0]) <= LONG):
+        return False
+    asked = tuple(word for word in asked if word not in EMPTY_WORDS)
+    return any(
+        all(alike(one, other) for one, other in zip(wanted, asked[place:], strict=False))
+        and len(asked) - place >= len(wanted)
+        for place in range(len(asked))
+    )

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agents.seats import Commit, Fix, FixTask, Issue, ReviewTask, Seat, Verdict
 from database.engine import open_database
-from graphs import pipeline, review
+from graphs import pipeline, sitting
 from graphs.workbook import open_workbook
 from items.checks import Finding, Ground
 from items.model import Item
@@ -80,7 +80,7 @@ async def run(path: Path, runs: Path) -> int:
     with open_database(Path("data/eunomia.duckdb")) as database, open_workbook(path) as book:
         seats = tuple(Seat(n, "m", judge) for n in (1, 2, 3))
         fixers = (Seat(1, "f", mend),)
-        context = review.Context(book, Ground(database), seats, fixers, gate=nothing)
+        context = sitting.Context(book, Ground(database), seats, fixers, gate=nothing)
         work = [(context, question.id) for question in book.questions]
 
         def step(_: str) -> None:

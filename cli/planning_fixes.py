@@ -14,7 +14,7 @@ from cli.planning import Chance, Planned, planned
 if TYPE_CHECKING:
     from agents.seats import FixTask, ReviewTask
     from cli.making import Bench, Setting
-    from graphs.review import Context
+    from graphs.sitting import Context
     from items.model import Item
 
 UNKNOWN = 0.5  # the chance of what has never happened in this file
@@ -104,7 +104,7 @@ def judged(context: "Context", *kinds: str) -> Judged:
 async def _open(b: "Bench", context: "Context") -> "list[Item]":
     """Return the items that have anything left to do and do not wait at the owner's desk."""
     from graphs.pipeline import at_desk
-    from graphs.review import open_work
+    from graphs.sitting import open_work
 
     where = b.setting
     desk = {
@@ -150,7 +150,7 @@ def _fixes(
     mended: Judged,
 ) -> "Iterator[tuple[FixTask, Chance]]":
     """Yield an item's fix of each round, with how likely it comes to that."""
-    from graphs.review import fix_task
+    from graphs.sitting import fix_task
 
     begun = context.book.round(item.id)
     for n in range(rounds if chance.most else 0):

@@ -9,7 +9,7 @@ from cli.making import Setting, bench, models_in, single_model, voted
 if TYPE_CHECKING:
     from agents.seats import ReviewTask
     from cli.making import Bench
-    from graphs.review import Context
+    from graphs.sitting import Context
     from graphs.workbook import Workbook
     from items.trials import Trial
     from registry.events import Event
@@ -41,7 +41,8 @@ async def reviewed(
     from random import Random
 
     from cli.progress import progress
-    from graphs import pipeline, review
+    from graphs import pipeline
+    from graphs.sitting import open_work
     from graphs.trials import trial_events
 
     roster, fixing = where.roster, work.rounds > 0
@@ -53,7 +54,7 @@ async def reviewed(
             caught, trials = _trials(stack, b, context, work.catch)
             pairs += [(caught, trial.item.id) for trial in trials]
             pairs = await _in_batches(b, context, pairs)
-            pairs = [(c, id) for c, id in pairs if review.open_work(c, id, fixing=fixing)]
+            pairs = [(c, id) for c, id in pairs if open_work(c, id, fixing=fixing)]
             begun = len(b.book.events)
             Random(roster.id).shuffle(pairs)  # noqa: S311  trials among the items
             with progress(f"{work.command} {where.tier}", len(pairs), quiet=quiet) as step:
@@ -133,7 +134,7 @@ def _trials(
 def panel_context(b: "Bench", work: Work) -> "Context":
     """Return the review context of a bench: its panel, its fixers, and what was voted."""
     from agents.panel import fixers, reviewers
-    from graphs.review import Context
+    from graphs.sitting import Context
 
     roster = b.setting.roster
     return Context(

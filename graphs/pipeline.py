@@ -14,6 +14,7 @@ from agents.seats import Vote, Voter
 from graphs import authoring, decision, freezing, review
 from graphs.checkpoints import drive, open_checkpoints, waiting
 from graphs.pool import WIDTH, each
+from graphs.sitting import Context, State
 from graphs.workbook import Workbook
 
 Step = Callable[[str], None]
@@ -35,7 +36,7 @@ async def write_items(context: authoring.Context, runs: Path, step: Step) -> Non
 
 
 async def review_items(
-    work: Iterable[tuple[review.Context, str]],
+    work: Iterable[tuple[Context, str]],
     runs: Path,
     *,
     panel: str,
@@ -52,10 +53,10 @@ async def review_items(
     async with open_checkpoints(runs) as saver:
         graph = review.build(saver)
 
-        async def judge(piece: tuple[review.Context, str]) -> None:
+        async def judge(piece: tuple[Context, str]) -> None:
             context, id = piece
             book, kind = context.book, "fix" if rounds else "review"
-            start: review.State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
+            start: State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
             thread, word = f"{kind}/{book.path.stem}/{id}/{panel}", (answers or {}).get(id)
             await drive(
                 graph,

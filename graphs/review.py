@@ -22,71 +22,26 @@ from this state. A review without fixes (`hard-review`, `llm-review`) is the sam
 from the start.
 """
 
-import operator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict
-
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send, interrupt
 
-from agents.seats import Fixer, FixTask, NoReply, Reviewer, ReviewTask, Verdict
+from agents.seats import NoReply, ReviewTask, Verdict
 from graphs import minutes
 from graphs.checkpoints import Graph
-from graphs.gate import Gate, findings, lines
-from graphs.workbook import Workbook
-from items.checks import Ground
-from items.checks import check as check_item
-from items.model import Item
+from graphs.gate import findings, lines
+from graphs.sitting import (
+    Context,
+    Sitting,
+    State,
+    fix_task,
+    round_left,
+    sitting,
+    unheard,
+    untested,
+)
 from items.settings import Waiver
-
-
-class State(TypedDict, total=False):
-    """What a checkpoint keeps of one item's way."""
-
-    item_id: str
-    item_sha256: str
-    round: int
-    last_round: int
-    problems: list[str]
-    notes: list[str]
-    said: Annotated[list[str], operator.add]
-    mended: Literal["new", "dropped", "none"]
-    act: str
-
-
-class Sitting(TypedDict):
-    """What one seat is sent. `repeat` 1 asks the same content again (test-retest)."""
-
-    item_id: str
-    item_sha256: str
-    round: int
-    seat: int
-    repeat: int
-    notes: list[str]
-
-
-@dataclass(frozen=True)
-class Context:
-    """What the nodes use and never change.
-
-    second_round: after a fix, reviewers see what was said before, without names (decision second_round).
-    retest:       the share of items that every model judges twice.
-    unsettled:    what becomes of an item that no round is left for: dropped with its reasons, kept as
-                  a draft, or put on the owner's desk. One that breaks a rule waits there also if kept.
-    """
-
-    book: Workbook
-    ground: Ground
-    reviewers: tuple[Reviewer, ...]
-    fixers: tuple[Fixer, ...] = ()
-    single_model: bool = False
-    second_round: bool = False
-    unsettled: Literal["drop", "keep", "owner"] = "keep"
-    retest: float = 0.0
-    gate: Gate = check_item
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
@@ -111,11 +66,11 @@ def after_check(state: State, runtime: Runtime[Context]) -> str | list[Send]:
     context, id = runtime.context, state["item_id"]
     if state["problems"]:
         without = "settle" if context.unsettled == "drop" else "owner"
-        return "fix" if _round_left(state) else without
-    asked = [(seat, 0) for seat in _unheard(context, id)]
-    asked += [(seat, 1) for seat in _untested(context, id)]
+        return "fix" if round_left(state) else without
+    asked = [(seat, 0) for seat in unheard(context, id)]
+    asked += [(seat, 1) for seat in untested(context, id)]
     return [
-        Send("review", _sitting(state, seat.number, repeat)) for seat, repeat in asked
+        Send("review", sitting(state, seat.number, repeat)) for seat, repeat in asked
     ] or "tally"
 
 
@@ -149,9 +104,9 @@ def after_tally(state: State, runtime: Runtime[Context]) -> str:
     """Send an item that someone objects to to the fixer, once all have spoken."""
     context = runtime.context
     panel = context.book.panel(context.book.item(state["item_id"]))
-    if _unheard(context, state["item_id"]) or panel.approved:
+    if unheard(context, state["item_id"]) or panel.approved:
         return "settle"
-    if _round_left(state):
+    if round_left(state):
         return "fix"
     return "owner" if context.unsettled == "owner" else "settle"
 
@@ -200,7 +155,7 @@ async def settle(state: State, runtime: Runtime[Context]) -> State:
     """Drop what nobody could mend in time, where the command says so."""
     context, book = runtime.context, runtime.context.book
     item = book.item(state["item_id"])
-    heard = state["problems"] or not _unheard(context, item.id)
+    heard = state["problems"] or not unheard(context, item.id)
     stuck = state.get("mended") == "none" or book.dropped(item.id) or book.panel(item).approved
     if context.unsettled == "drop" and heard and not stuck:
         why = [f"{i.kind}: {i.sentence}" for i in minutes.objections(book.panel(item).verdicts)]
@@ -228,50 +183,3 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph[State, 
     graph.add_conditional_edges("fix", after_fix, ["check", "settle"])
     graph.add_edge("settle", END)
     return graph.compile(checkpointer)
-
-
-def open_work(context: Context, item_id: str, *, fixing: bool) -> bool:
-    """Tell whether an item has anything left to do: a seat unheard, or an objection to mend."""
-    panel = context.book.panel(context.book.item(item_id))
-    open_seats = _unheard(context, item_id) or _untested(context, item_id)
-    return bool(open_seats) or (fixing and not panel.approved)
-
-
-def fix_task(
-    context: Context, item: Item, round: int, problems: Sequence[str]
-) -> tuple[Fixer, FixTask]:
-    """Return the fixer of a round and what it is asked: they take turns, from a place the id gives."""
-    book, start = context.book, sum(item.id.encode())
-    fixer = context.fixers[(start + round) % len(context.fixers)]
-    task = FixTask(
-        item,
-        minutes.objections(book.panel(item).verdicts),
-        tuple(problems),
-        minutes.history(book.of(item.id), item),
-        round,
-        fixer.number,
-    )
-    return fixer, task
-
-
-def _unheard(context: Context, item_id: str) -> list[Reviewer]:
-    return minutes.unheard(context.book, context.reviewers, item_id)
-
-
-def _untested(context: Context, item_id: str) -> list[Reviewer]:
-    return minutes.untested(context.book, context.reviewers, item_id, context.retest)
-
-
-def _sitting(state: State, seat: int, repeat: int) -> Sitting:
-    return Sitting(
-        item_id=state["item_id"],
-        item_sha256=state["item_sha256"],
-        round=state["round"],
-        seat=seat,
-        repeat=repeat,
-        notes=state["notes"],
-    )
-
-
-def _round_left(state: State) -> bool:
-    return state["round"] <= state["last_round"]

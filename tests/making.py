@@ -10,7 +10,8 @@ from pathlib import Path
 from agents.panel import fixers, reviewers
 from agents.seats import Briefing
 from database.engine import open_database
-from graphs import pipeline, review
+from graphs import pipeline
+from graphs.sitting import Context
 from graphs.workbook import open_workbook
 from items.checks import Finding, Ground
 from items.model import Item
@@ -124,7 +125,7 @@ def ready(path: Path, eunomia: Path, model, **options):
     seats = tuple(Seat(model=id) for id in options.pop("panel", PANEL))
     with open_database(eunomia) as database, open_workbook(path) as book:
         briefing = Briefing(database, "CREATE TABLE person (...);", "A note.", TODAY, True)
-        yield review.Context(
+        yield Context(
             book,
             Ground(database, TODAY, book.file.settings),
             reviewers(seats, model, briefing, {}),

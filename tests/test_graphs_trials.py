@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from graphs import minutes, pipeline, review
+from graphs import minutes, pipeline, sitting
 from graphs.trials import open_trials, trial_events
 from items.questions import load_questions
 from items.records import record_of
@@ -35,7 +35,7 @@ def tried(folder, eunomia, script, count=4):
     ):
         mixed = replace(context, book=book)
         work = [(context, item.id) for item in ITEMS] + [(mixed, t.item.id) for t in trials]
-        work = [(c, id) for c, id in work if review.open_work(c, id, fixing=False)]
+        work = [(c, id) for c, id in work if sitting.open_work(c, id, fixing=False)]
         asyncio.run(pipeline.review_items(work, runs, panel="p", rounds=0, step=lambda _: None))
         context.book.write(*trial_events(book, trials))
     return path, model

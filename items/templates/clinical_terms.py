@@ -24,13 +24,9 @@ def lay_terms(database: Database, today: date) -> Iterator[Filling]:
     return on_edges("co.condition_start_date", rows)
 
 
-def families(database: Database, today: date) -> Iterator[Filling]:
-    """Draw conditions with a subtype that patients have, each with days that had a case."""
-    sql = """
-        WITH used AS (
-            SELECT DISTINCT condition_concept_id AS id, condition_start_date AS day
-            FROM condition_occurrence
-        ), known AS (
+# After `used` (ids with days): ancestors of several concepts, on days that follow one with a case.
+FAMILY_DAYS = """
+        , known AS (
             SELECT ca.ancestor_concept_id AS id
             FROM concept_ancestor AS ca
             JOIN concept AS c ON c.concept_id = ca.ancestor_concept_id
@@ -47,35 +43,30 @@ def families(database: Database, today: date) -> Iterator[Filling]:
         FROM family AS f
         JOIN family AS eve ON eve.id = f.id AND eve.day = f.day - 1
         ORDER BY ALL"""
-    rows = (({"condition": condition}, row[1]) for condition, row in drawn(database, sql, FAMILIES))
+
+
+def families(database: Database, today: date) -> Iterator[Filling]:
+    """Draw conditions with a subtype that patients have, each with days that had a case."""
+    used = """
+        WITH used AS (
+            SELECT DISTINCT condition_concept_id AS id, condition_start_date AS day
+            FROM condition_occurrence
+        )"""
+    found = drawn(database, used + FAMILY_DAYS, FAMILIES)
+    rows = (({"condition": condition}, row[1]) for condition, row in found)
     return on_edges("co.condition_start_date", rows)
 
 
 def ingredients(database: Database, today: date) -> Iterator[Filling]:
     """Draw ingredients that come in more than one product, each with days like the day before them."""
-    sql = """
+    used = """
         WITH used AS (
             SELECT DISTINCT drug_concept_id AS id, drug_exposure_start_date AS day
             FROM drug_exposure
             WHERE drug_exposure_start_date >= DATE '1990-01-01'
-        ), known AS (
-            SELECT ca.ancestor_concept_id AS id
-            FROM concept_ancestor AS ca
-            JOIN concept AS c ON c.concept_id = ca.ancestor_concept_id
-            WHERE ca.descendant_concept_id IN (SELECT id FROM used)
-            GROUP BY ca.ancestor_concept_id
-            HAVING count(*) > 1
-        ), given AS (
-            SELECT DISTINCT known.id, used.day
-            FROM known
-            JOIN concept_ancestor AS ca ON ca.ancestor_concept_id = known.id
-            JOIN used ON used.id = ca.descendant_concept_id
-        )
-        SELECT g.id, g.day
-        FROM given AS g
-        JOIN given AS eve ON eve.id = g.id AND eve.day = g.day - 1
-        ORDER BY ALL"""
-    rows = (({"drug": drug}, row[1]) for drug, row in drawn(database, sql, INGREDIENTS))
+        )"""
+    found = drawn(database, used + FAMILY_DAYS, INGREDIENTS)
+    rows = (({"drug": drug}, row[1]) for drug, row in found)
     return on_edges("de.drug_exposure_start_date", rows)
 
 

@@ -14,7 +14,8 @@ fanout.py       joins and groups that make one thing count several times
 grouping.py     names that several things share, ids that do not exist, groups with a gap
 absences.py     those who have nothing and should still have their row or their zero
 nulls.py        what a missing value does to a comparison, a list, an average, a count
-values.py       constants absent from their column, dead columns, text as number, division
+values.py       constants absent from their column, codes as numbers, dead columns
+numbers.py      text that holds numbers, decimals cut off, divisions by zero
 concepts.py     concepts that do not exist, are not the question's, or lack their descendants
 joins.py        sources joined to nothing, ids of different things, ancestors for descendants
 conditions.py   AND beside OR, what can never be true, what leaves nothing out

@@ -31,7 +31,7 @@ def event_lines(event: "Event") -> list[str]:
     ]
     lines += [plain(str(problem)) for problem in body.get("problems", ())]
     lines += [f"{plain(p['sql'])} -> {plain(p['saw'])[:80]}" for p in body.get("probes") or ()]
-    act = [f"act: {body['act']}"] if "act" in body else []
+    act = [f"{name}: {plain(str(body[name]))}" for name in ("act", "rule") if name in body]
     return act + lines + ([plain(body["reason"])] if body.get("reason") else [])
 
 

@@ -1,7 +1,7 @@
 """The making of a text2sql task: write, check, review, fix, decide, freeze, and look at it all."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -32,9 +32,6 @@ from cli.planning import Planned, plan_authors, plan_reviewers, say_plan
 from cli.planning_fixes import plan_fixers
 from cli.reviewing import Work, reviewed
 from cli.writing import generated
-
-if TYPE_CHECKING:
-    pass
 
 app = typer.Typer(help="Write, check, review, fix, vote on and freeze the items of a task.")
 app.command("check")(check)

@@ -147,6 +147,7 @@ def _history(events: Iterable[Event]) -> tuple[str, ...]:
     for event in events:
         if event.kind not in ("verdict", "ballot"):
             why = event.body.get("reason") or "; ".join(event.body.get("problems", ()))
-            what = event.body.get("act", event.kind)
+            rule = f" of {event.body['rule']}" if "rule" in event.body else ""
+            what = event.body.get("act", event.kind) + rule
             lines.append(f"{event.when[:10]} {what} by {event.by}" + (f": {why}" if why else ""))
     return tuple(lines)

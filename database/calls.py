@@ -26,12 +26,13 @@ def check_call(called: str, function: Node) -> None:
     """Raises: Refused when a scalar, aggregate or window function may not be called so."""
     if called not in functions.ALLOWED:
         raise _not_allowed(called)
-    if called == "age" and len(function["arguments"]) != 2:
+    arguments = _arguments(function)
+    if called == "age" and len(arguments) != 2:
         raise Refused("reads the clock", "age with one argument")
     if called in functions.NAMING:
-        _check_named(called, function["arguments"])
+        _check_named(called, arguments)
     if called in functions.SIZED:
-        _check_size(called, function["arguments"])
+        _check_size(called, arguments)
 
 
 def check_table_function(called: str) -> None:
@@ -51,6 +52,13 @@ def check_column(path: list[str]) -> None:
         raise Refused("reads the session", last)
 
 
+def _arguments(function: Node) -> list[Node]:
+    """Return the arguments as expressions; a column before the name (`l.list_sum()`) is the first."""
+    given = [argument["expression"] for argument in function["arguments"]]
+    before = function["qualified_name"]["path"][:-1]
+    return [{"class": "COLUMN_REF"}, *given] if before else given
+
+
 def _not_allowed(called: str) -> Refused:
     if called in functions.CLOCK:
         return Refused("reads the clock", called)
@@ -61,7 +69,7 @@ def _not_allowed(called: str) -> Refused:
 
 def _check_named(called: str, arguments: list[Node]) -> None:
     """`list_aggregate(l, 'sum')`: the text must be a constant and an allowed aggregate."""
-    named = arguments[1]["expression"] if len(arguments) > 1 else {}
+    named = arguments[1] if len(arguments) > 1 else {}
     text = folded(str(named.get("literal", {}).get("text", ""))) if named else ""
     if named.get("class") != "CONSTANT" or text not in functions.AGGREGATES:
         raise Refused(NOT_ALLOWED, f"{called} with {text or '?'!r}")
@@ -69,6 +77,6 @@ def _check_named(called: str, arguments: list[Node]) -> None:
 
 def _check_size(called: str, arguments: list[Node]) -> None:
     for argument in arguments:
-        text = argument["expression"].get("literal", {}).get("text", "")
+        text = argument.get("literal", {}).get("text", "")
         if text.isdigit() and int(text) > functions.LARGEST:
             raise Refused("too much work", f"{called} of {int(text):,}")

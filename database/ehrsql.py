@@ -71,6 +71,8 @@ class SqliteSession:
     plain, guarded: two connections to it, with SQLite's own date functions and with guards.
     """
 
+    spent = False
+
     def __init__(self, path: Path, memory_mb: int) -> None:
         self.sql, self.deadline = "", math.inf
         try:

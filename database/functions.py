@@ -51,7 +51,7 @@ SCALARS = words("""
     octet_length ord overlay parse_dirname parse_dirpath parse_filename parse_formatted_bytes
     parse_path path_join pi position pow power prefix printf quarter radians range reduce
     regexp_escape regexp_extract regexp_extract_all regexp_full_match regexp_matches regexp_replace
-    regexp_split_to_array repeat replace reverse right right_grapheme round round_even
+    regexp_split_to_array regexp_split_to_table repeat replace reverse right right_grapheme round round_even
     roundbankers row row_to_json rpad rtrim second set_bit sha1 sha256 sign signbit sin sinh split
     split_part sqrt starts_with str_split str_split_regex strftime string_split string_split_regex
     string_to_array strip_accents strlen strpos strptime struct_concat struct_contains struct_extract

@@ -61,9 +61,13 @@ class Failed(Exception):
 
 
 class Session(Protocol):
-    """What a worker needs of an engine."""
+    """What a worker needs of an engine.
+
+    spent: the engine has broken down on a query and would fail every later one.
+    """
 
     tables: frozenset[str]
+    spent: bool
 
     def start(self, sql: str, time_s: float, trusted: bool) -> tuple[list[str], list[str]]:
         """Check and start a query; return the columns' names and types. Raises: Failed."""
@@ -94,7 +98,7 @@ class DuckSession:
     def __init__(self, path: Path, memory_mb: int, settings: Sequence[str] = ()) -> None:
         import duckdb
 
-        self.duckdb = duckdb
+        self.duckdb, self.spent = duckdb, False
         try:
             self.connection = duckdb.connect(str(path), read_only=True)
             found = self.connection.execute(_CATALOGUE).fetchall()
@@ -144,6 +148,8 @@ class DuckSession:
     def failed(self, error: "duckdb.Error", sql: str, trusted: bool) -> Failed:
         """Sort an engine's error: time, memory, or the query's own fault."""
         kind = type(error).__name__.removesuffix("Exception")
+        # Either makes DuckDB refuse the whole database from then on: not the next query's fault.
+        self.spent = isinstance(error, self.duckdb.FatalException | self.duckdb.InternalException)
         if isinstance(error, self.duckdb.InterruptException):
             return Failed("time_out", "stopped at the time limit")
         if isinstance(error, self.duckdb.OutOfMemoryException):

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 from database.frames import PROTOCOL, read_frame, write_frame
 from database.session import Failed, Session, open_session
 from database.stamp import stamp
+from database.weight import TooDeepError, nested, weight
 
 FIRST_ROWS = 2  # they tell how large a piece may be; a count has come whole
 PIECE_ROWS = 2_048
@@ -92,29 +93,32 @@ def serve(session: Session, request: dict[str, Any], answers: BinaryIO) -> None:
     except MemoryError:
         pieces.clear()
         head = {"reason": "memory", "message": "the result does not fit into the worker's memory"}
+    except TooDeepError:
+        head, pieces = {"reason": "too_large", "message": "a value nested too deep"}, []
     finally:
         session.close_query()
-    head["elapsed_s"] = time.perf_counter() - started
+    head |= {"elapsed_s": time.perf_counter() - started, "spent": session.spent}
     write_frame(answers, json.dumps(head).encode(), b"".join(pieces))
 
 
 def run(
     session: Session, request: dict[str, Any], pieces: list[bytes]
 ) -> tuple[list[str], list[str]]:
-    """Start the query and encode its rows piece by piece. Raises: Failed, MemoryError."""
+    """Start the query and encode its rows piece by piece. Raises: Failed, TooDeepError, MemoryError."""
     sql, time_s, trusted = request["sql"], request["time_s"], request["trusted"]
     columns, types = session.start(sql, time_s, trusted)
-    rows = size = 0
-    ask = FIRST_ROWS
+    rows = size = weighed = 0
+    ask, deep = FIRST_ROWS, nested(types)
     while True:
         ask = min(ask, request["rows"] + 1 - rows)
         piece = session.fetch(ask)
         rows += len(piece)
         if rows > request["rows"]:
             raise Failed("too_many_rows", f"more than {request['rows']:,} rows")
+        weighed += weight(piece) if deep else 0
         pieces.append(pickle.dumps(piece, PROTOCOL))
         size += len(pieces[-1])
-        if size > request["bytes"]:
+        if max(size, weighed) > request["bytes"]:
             raise Failed("too_large", f"more than {request['bytes']:,} bytes")
         if len(piece) < ask:
             return columns, types

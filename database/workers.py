@@ -119,7 +119,7 @@ class Pool:
         try:
             worker.send(_request(job))
             head, body = worker.receive(started + job.time_s + GRACE_S, watch)
-            outcome = _outcome(head, body)
+            outcome, spent = _outcome(head, body), head["spent"]
         except Died:
             raise
         except TimeoutError:
@@ -132,8 +132,8 @@ class Pool:
             self._replace(seat, worker)
             raise
         out_of_memory = isinstance(outcome, Failure) and outcome.reason == "memory"
-        if out_of_memory or worker.resident() > KEPT_BYTES:
-            self._replace(seat, worker)  # the next query finds as much memory as this one did
+        if spent or out_of_memory or worker.resident() > KEPT_BYTES:
+            self._replace(seat, worker)  # the next query finds all that this one did
         return outcome
 
     def _worker(self, seat: Seat) -> Worker:

@@ -17,19 +17,30 @@ from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
+import duckdb
 import psutil
 import pytest
 
 from database import process
 from database.build import build
 from database.engine import LIMITS, Limits, QueryError, near_limit, open_database
-from database.result import Failure, Result
+from database.result import Failure, Result, results_match
+from database.session import DuckSession
 
 ROOT = Path(__file__).parent.parent
 # DuckDB cannot interrupt these; the first may also meet the memory limit before the time limit.
 BOMB = "SELECT repeat('x', 2000000000)"
 STUCK = "SELECT list_sort(list_transform(range(100000000), lambda x: hash(x)))[1]"
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT count(*) FROM t"
+
+
+def nested(value, levels=600):
+    """A value within a value, so many times."""
+    return (
+        "WITH RECURSIVE t(n, v) AS (SELECT 0, 1::VARIANT UNION ALL "
+        f"SELECT n + 1, {value}::VARIANT FROM t WHERE n < {levels}) "
+        "SELECT v FROM t ORDER BY n DESC LIMIT 1"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +138,19 @@ def test_a_value_that_python_has_no_like_of_comes_as_the_engine_writes_it(
     assert database.run(f"SELECT {expression}").rows == ((value,),)
 
 
+def test_a_value_nested_a_hundred_times_comes_and_matches_itself(database):
+    found = database.run(nested("[v]", 100))
+    assert results_match(found, found, ordered=True)
+
+
+@pytest.mark.parametrize("broken", [duckdb.FatalException, duckdb.InternalException])
+def test_an_engine_that_broke_down_serves_no_other_query(eunomia, broken):
+    session = DuckSession(eunomia, 512)
+    assert not session.spent
+    session.failed(broken("INTERNAL Error"), "SELECT 1", trusted=False)
+    assert session.spent
+
+
 def test_a_value_that_cannot_come_at_all_is_an_error(database):
     assert database.run("SELECT INTERVAL 10000000 YEAR").reason == "error"
 
@@ -140,6 +164,13 @@ def test_a_value_that_cannot_come_at_all_is_an_error(database):
         pytest.param(STUCK, "time_out", id="one that cannot be interrupted"),
         pytest.param("WITH a AS (" * 20, "time_out", id="one that the parser cannot finish"),
         pytest.param("SELECT length(repeat('x', 4000000000))", "memory", id="a huge value"),
+        pytest.param(nested("[v]"), "too_large", id="a list nested too deep"),
+        pytest.param(nested("{'a': v}"), "too_large", id="a struct nested too deep"),
+        pytest.param(
+            "SELECT list_transform(range(1500), lambda x: []::INT[]) FROM range(400)",
+            "too_large",
+            id="many small lists, which weigh more here than encoded",
+        ),
     ],
 )
 def test_whatever_goes_wrong_is_data_and_the_next_query_runs(sql, reason, database):

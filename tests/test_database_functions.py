@@ -27,7 +27,7 @@ REFUSED = (
         json_serialize_sql json_serialize_plan json_deserialize_sql can_cast_implicitly cast_to_type
         make_type get_type replace_type combine combine_aggr finalize to_aggregate_state create_sort_key
         bitstring_byte_comparable timetz_byte_comparable remap_struct hive_partition_component
-        json_copy_strftime_if_date json_copy_strftime_if_timestamp regexp_split_to_table vertex_extract
+        json_copy_strftime_if_date json_copy_strftime_if_timestamp vertex_extract
     """)
 )
 FAMILIES = ("__", "icu_", "collate_", "pg_", "has_", "inet_", "st_", "variant_")

@@ -10,18 +10,22 @@ unanswerable.py the witness is true, and nothing else could answer (S1-060 to S1
 injection.py    texts that instruct their reader, characters that nobody sees
 ties.py         LIMIT, row numbers and arg_max that pick one of several equal rows
 counting.py     people counted as rows, records merged, counts of a condition
+distinct.py     different days counted for visits, different records for people
 fanout.py       joins and groups that make one thing count several times
 grouping.py     names that several things share, ids that do not exist, groups with a gap
 absences.py     those who have nothing and should still have their row or their zero
 nulls.py        what a missing value does to a comparison, a list, an average, a count
 values.py       constants absent from their column, codes as numbers, dead columns
 numbers.py      text that holds numbers, decimals cut off, divisions by zero
+units.py        values of one measurement in several units
 concepts.py     concepts that do not exist, are not the question's, or lack their descendants
+kinds.py        the concept itself, every product of an ingredient, with and without
 joins.py        sources joined to nothing, ids of different things, ancestors for descendants
 conditions.py   AND beside OR, what can never be true, what leaves nothing out
 periods.py      the month, the year and the side of a window that the question names
 limits.py       more than and at least, before and until, within, the five most
 dates.py        whole days, months and years, midnights, formatted dates, ends of months
+ages.py         whole years lived, however a difference of years is spelled
 time.py         the tier's today, both sides of an interval, starts and ends
 relations.py    the first, never, all of them, before and after: said and done
 aggregates.py   the mean for a mean, the highest for the highest, shares between 0 and all

@@ -17,17 +17,17 @@ def counted_thing(case: Case) -> Iterator[Found | str]:
     if case.query is None:
         return
     for part, output, count in shown_counts(case.query):
-        kind = _wanted(case, part, output)
+        kind = wanted(case, part, output)
         if kind is None or _counts_once(case.query, part, output, kind):
             continue
-        column = _source_of(case, part, kind)
+        column = source_of(case, part, kind)
         yield f"{output.sql(DIALECT)}: counts {kind}"
         if column is None:
             continue
         other = case.changed(case.query.exchanged(count, _distinct(count, column)))
         if other is not None:
             yield Found(
-                f"{count.sql(DIALECT)} counts rows; the question asks for {_noun(kind)}: "
+                f"{count.sql(DIALECT)} counts rows; the question asks for {noun(kind)}: "
                 f"COUNT(DISTINCT {column.sql(DIALECT)})",
                 evidence=case.told(other),
             )
@@ -52,7 +52,7 @@ def repeats_counted(case: Case) -> Iterator[Found | str]:
         having = part.select.args.get("having")
         for count in having.find_all(exp.Count) if having else ():
             for id in kinds:
-                column = _source_of(case, part, id)
+                column = source_of(case, part, id)
                 yield f"{count.sql(DIALECT)} for {id}"
                 if column is None or isinstance(count.this, exp.Distinct):
                     continue
@@ -160,7 +160,7 @@ def _shown(query: Query) -> list[Part]:
     return parts
 
 
-def _wanted(case: Case, part: Part, output: exp.Expr) -> str | None:
+def wanted(case: Case, part: Part, output: exp.Expr) -> str | None:
     """Return what an output should count: by its alias, else by the question's only count."""
     alias = words(output.alias_or_name)
     if any(word in PEOPLE for word in alias):
@@ -190,7 +190,7 @@ def _counts_once(query: Query, part: Part, output: exp.Expr, kind: str) -> bool:
     return False
 
 
-def _source_of(case: Case, part: Part, kind: str) -> exp.Column | None:
+def source_of(case: Case, part: Part, kind: str) -> exp.Column | None:
     """Return the column of a SELECT's sources that identifies what is counted."""
     id = ID_OF.get(kind, kind)
     for name, source in part.sources.items():
@@ -240,5 +240,5 @@ def _never_null(node: exp.Expr) -> bool:
     return literal(node) is not None or isinstance(node, exp.Boolean)
 
 
-def _noun(kind: str) -> str:
+def noun(kind: str) -> str:
     return {"person": "people", "visit": "visits"}.get(kind) or "different " + KINDS[kind][-1]

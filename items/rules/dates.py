@@ -11,8 +11,6 @@ from items.rules.facts import as_date
 from items.rules.sql import DIALECT, Part, bare, literal
 
 UNITS = ("YEAR", "QUARTER", "MONTH", "WEEK")
-AGE = r"how old|\bage\b|aged|older|younger|years? old|years of age"
-AGE_KOREAN = "나이|몇 살|세 이상|세 이하|연령|세 미만|세 초과"
 
 
 @rule("problem", source="duckdb/duckdb#600; Eunomia question cd1")
@@ -33,41 +31,6 @@ def boundaries_counted(case: Case) -> Iterator[Found | str]:
                 f"{node.sql(DIALECT)} counts {unit.lower()} boundaries; date_sub counts whole ones",
                 evidence=case.told(other),
             )
-
-
-@rule("warning", source="duckdb/duckdb#600 (ages from years alone)")
-def age_in_years(case: Case) -> Iterator[Found | str]:
-    """An age is whole years lived, not a difference of years, where the birthday is known."""
-    if case.query is None or not case.wording.says(AGE, korean=AGE_KOREAN):
-        return
-    known = case.facts.tables.get("person", {})
-    birthday = [n for n in ("birth_date", "birth_datetime", "day_of_birth") if _filled(case, n)]
-    if (
-        not known
-        or not birthday
-        or case.wording.says("year of birth", "birth year", korean="출생 ?연도")
-    ):
-        return
-    for node in case.query.tree.find_all(exp.Sub):
-        born, year = bare(node.expression), bare(node.this)
-        if not isinstance(born, exp.Column) or born.name.lower() != "year_of_birth":
-            continue
-        yield node.sql(DIALECT)
-        day = _dated(year)
-        since = _birth(birthday[0], born)
-        whole = [exp.Literal.string("year"), since, day.copy() if day else exp.Null()]
-        other = case.changed(
-            case.query.exchanged(node, exp.Anonymous(this="date_sub", expressions=whole))
-        )
-        yield Found(
-            f"{node.sql(DIALECT)} is a year too many before the birthday; person has {birthday[0]}, or say "
-            "in the question that only years count",
-            evidence=case.told(other) if other else "",
-            severity="problem" if day is not None and other else "note",
-        )
-    for ratio in case.query.tree.find_all(exp.Div, exp.IntDiv):
-        if literal(ratio.expression) in (365, 365.25, 365.2425):
-            yield Found(f"{ratio.sql(DIALECT)} is not an age in whole years: date_sub('year', …)")
 
 
 @rule("problem", source="duckdb/duckdb#1825; Eunomia question rt3")
@@ -168,30 +131,6 @@ def date_shown(case: Case) -> Iterator[Found | str]:
         yield f"{output.alias_or_name}: {kind}"
         if kind.startswith("TIMESTAMP") and midnight and not isinstance(bare(output), exp.Column):
             yield Found(f"{output.sql(DIALECT)} is a timestamp at midnight; cast it to DATE")
-
-
-def _dated(year: exp.Expr) -> exp.Expr | None:
-    """Return the date that a year is taken of."""
-    if isinstance(year, (exp.Year, exp.Extract)):
-        found: exp.Expr = year.expression if isinstance(year, exp.Extract) else year.this
-        return bare(found.this) if isinstance(found, exp.TsOrDsToDate) else found
-    return next(iter(year.find_all(exp.Column, exp.Cast)), None)
-
-
-def _birth(name: str, born: exp.Column) -> exp.Expr:
-    """Return a person's birthday: a date's column, or made of three; one of the group's, if grouped."""
-    parts = ("year_of_birth", "month_of_birth", "day_of_birth")
-    made: exp.Expr = exp.column(name, table=born.table)
-    if name == "day_of_birth":
-        columns = [exp.column(part, table=born.table) for part in parts]
-        made = exp.Anonymous(this="make_date", expressions=columns)
-    select = born.find_ancestor(exp.Select)
-    return exp.Min(this=made) if select is not None and select.args.get("group") else made
-
-
-def _filled(case: Case, name: str) -> bool:
-    known = case.facts.column(("person", name))
-    return known is not None and known.nulls < known.rows
 
 
 def _between_columns(case: Case, part: Part, node: exp.Expr) -> bool:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
-from items.rules.sql import bare, literal
+from items.rules.sql import DIALECT, Part, bare, literal
 from items.rules.wording import number
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -20,9 +20,14 @@ YEARS = {  # years back: as English and Korean name the calendar year
     1: (r"(?<!the )\blast year\b", "(?<!재)작년|지난해"),
     0: (r"\bthis year\b", "올해|금년"),
 }
-SPAN = r"(?:within|in) (?:the )?(\d+|[a-z]+) (?:days?|weeks?|months?|years?)"
+SPAN = (
+    r"(?:within|in|during|up to|at most|no more than|not more than) (?:the )?(?:last )?"
+    r"(\d+|[a-z]+) (?:days?|weeks?|months?|years?)(?: or less| at most)?"
+)
 BACK = re.compile(rf"\b{SPAN} (?:before|prior to|preceding|leading up to)\b", re.I)
 ON = re.compile(rf"\b{SPAN} (?:after|following|of|from|since)\b", re.I)
+AFTER = re.compile(rf"\b{SPAN} (?:after|following|since)\b", re.I)
+BOTH = r"before (?:or|and|to) |after (?:or|and) before|either side|or (?:after|before|following)\b|around"
 
 
 @rule("problem", source="arXiv 2601.08778 (error class E2): another period than the question's")
@@ -72,6 +77,7 @@ def window_side(case: Case) -> Iterator[Found | str]:
     wrong = "on" if back else "back"
     if sides == {wrong}:
         yield Found(f"the question says {said.group(0)!r}; the query looks {wrong}")
+    yield from _both_sides(case, back or AFTER.search(case.wording.english))
 
 
 @rule("warning", source="OHDSI/CohortConstructor#628 (what is ongoing on a day)")
@@ -113,6 +119,46 @@ def _sides(case: Case, span: int | None) -> Iterator[str]:
             yield "on"
         if isinstance(node, (exp.GTE, exp.GT)) and _is_step(step, exp.Sub, span):
             yield "back"
+
+
+def _both_sides(case: Case, said: re.Match[str] | None) -> Iterator[Found]:
+    """Find abs(a - b) <= n, which holds before and after, where the question looks to one side."""
+    if said is None or case.wording.says(BOTH, korean="전후|앞뒤"):
+        return
+    span = number(said.group(1).lower())
+    for part in case.query.parts if case.query else ():
+        for size in part.own(exp.Abs):
+            limit, sides = size.parent, _dates(size)
+            asked = isinstance(limit, (exp.LT, exp.LTE, exp.Between)) and len(sides) == 2
+            if asked and limit is not None and _spans(limit, span) and not _ordered(part, sides):
+                yield Found(
+                    f"the question says {said.group(0)!r}; {limit.sql(DIALECT)} looks both ways"
+                )
+
+
+def _dates(size: exp.Abs) -> set[str]:
+    """Return the two columns whose distance it is."""
+    inner = bare(size.this)
+    if not isinstance(inner, (exp.Sub, exp.DateDiff)):
+        return set()
+    return {column.sql(DIALECT) for column in inner.find_all(exp.Column)}
+
+
+def _spans(limit: exp.Expr, span: int | None) -> bool:
+    """Whether a limit is a span of days, weeks, months or years; a day more below a limit."""
+    value = literal(limit.args.get("high") or limit.expression)
+    days = {span * unit for unit in (1, 7, 30, 31, 365)} if span else set()
+    return span is None or value in days | {day + 1 for day in days}
+
+
+def _ordered(part: Part, sides: set[str]) -> bool:
+    """Whether another condition says which of two dates comes first."""
+    limits = part.own(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+    return any(
+        sides <= {column.sql(DIALECT) for column in limit.find_all(exp.Column)}
+        for limit in limits
+        if not limit.find(exp.Abs)
+    )
 
 
 def _steps(low: exp.Expr, high: exp.Expr, span: int | None) -> Iterator[str]:

@@ -1,0 +1,87 @@
+"""COUNT(DISTINCT …) of the wrong thing: days for visits, records for people."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.counting import noun, shown_counts, source_of, wanted
+from items.rules.sql import DIALECT, Part
+
+DAYS = r"days?\b|dates?\b|daily\b"
+DAYS_KOREAN = r"날짜|며칠|일수|하루|매일|같은 날|일별|날[은을이에]"
+RECORDS = (
+    "visit_occurrence_id", "visit_detail_id", "drug_exposure_id", "condition_occurrence_id",
+    "procedure_occurrence_id", "measurement_id", "observation_id", "device_exposure_id",
+    "drug_era_id", "condition_era_id", "observation_period_id",
+)  # fmt: skip
+
+
+@rule("warning", source="OHDSI/WebAPI#368, the other way round: days are not visits")
+def days_counted(case: Case) -> Iterator[Found | str]:
+    """Different days are not visits or records: two on one day are two."""
+    if case.query is None or case.wording.says(DAYS, korean=DAYS_KOREAN):
+        return
+    for part, output, count in shown_counts(case.query, distinct=True):
+        column = _counted(count)
+        origin = case.query.origin(part, column) if column is not None else None
+        known = case.facts.column(origin) if origin else None
+        if column is None or known is None or not known.type.startswith(("DATE", "TIMESTAMP")):
+            continue
+        yield output.sql(DIALECT)
+        kind = wanted(case, part, output)
+        thing = source_of(case, part, kind) if kind else None
+        one = exp.Distinct(expressions=[thing]) if thing is not None else exp.Star()
+        other = case.changed(case.query.exchanged(count, exp.Count(this=one, big_int=True)))
+        if other is not None:
+            yield Found(
+                f"{count.sql(DIALECT)} counts days; the question does not ask for days",
+                evidence=case.told(other),
+            )
+
+
+@rule("problem", source="OHDSI/WebAPI#368 (records for people), written with DISTINCT")
+def record_ids_counted(case: Case) -> Iterator[Found | str]:
+    """Where people are counted, different record ids are not people."""
+    if case.query is None:
+        return
+    for part, output, count in shown_counts(case.query, distinct=True):
+        column = _counted(count)
+        origin = case.query.origin(part, column) if column is not None else None
+        name = origin[1] if origin else ""
+        if column is None or name not in RECORDS or count.find_ancestor(exp.Div, exp.IntDiv):
+            continue
+        kind = wanted(case, part, output)
+        yield f"{output.sql(DIALECT)}; asked: {kind}"
+        thing = source_of(case, part, kind) if kind == "person" else None
+        if kind is None or thing is None or _shown_too(part, output):
+            continue
+        other = case.changed(case.query.exchanged(column, thing))
+        if other is not None:
+            yield Found(
+                f"{count.sql(DIALECT)} counts records; the question asks for {noun(kind)}",
+                evidence=case.told(other),
+            )
+
+
+def _counted(count: exp.Expr) -> exp.Column | None:
+    """Return the one column that COUNT(DISTINCT …) reads as it is, or as a CASE gives it."""
+    values = count.this.expressions
+    value = values[0] if len(values) == 1 else None
+    if isinstance(value, exp.Case) and value.args.get("default") is None:
+        branches = value.args["ifs"]
+        value = branches[0].args["true"] if len(branches) == 1 else None
+    while isinstance(value, (exp.Cast, exp.Paren)):
+        value = value.this
+    return value if isinstance(value, exp.Column) else None
+
+
+def _shown_too(part: Part, output: exp.Expr) -> bool:
+    """Whether another output counts people already."""
+    outputs = [other for other in part.select.selects if other is not output]
+    return any(
+        column.name.lower() == "person_id"
+        for other in outputs
+        for count in other.find_all(exp.Count)
+        for column in count.find_all(exp.Column)
+    )

@@ -19,6 +19,7 @@ from cli import (
     fetch,
     ledger,
     release,
+    scoring,
     standings,
     text2sql,
     thinking,
@@ -56,9 +57,9 @@ app.command("demo")(demo.demo)
 app.add_typer(fetch.app, name="fetch")
 app.add_typer(text2sql.app, name="text2sql")
 app.command("eval-text2sql")(exam.eval_text2sql)
-app.command("score")(exam.score)
-app.command("rescore")(exam.rescore)
-app.command("leaderboard")(exam.leaderboard)
+app.command("score")(scoring.score)
+app.command("rescore")(scoring.rescore)
+app.command("leaderboard")(scoring.leaderboard)
 app.command("compare")(comparing.compare)
 app.command("report")(standings.report)
 app.command("sop")(standings.sop)

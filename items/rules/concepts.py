@@ -56,15 +56,15 @@ def unknown_concept(case: Case) -> Iterator[Found | str]:
 @rule("warning", source="bird-bench/mini_dev#45 (question 1199)")
 def concept_named(case: Case) -> Iterator[Found | str]:
     """A concept in the query is one that the question speaks of, and the best match for its words."""
-    chosen = list(_concepts(case))
+    chosen = list(concepts_named(case))
     names = {id: names for id, names, _ in chosen}
     family = frozenset().union(*(case.facts.family(id) for id in names)) if names else frozenset()
-    said = {word for all_names in names.values() for n in all_names for word in _said(case, n)[1]}
+    said = {word for all_names in names.values() for n in all_names for word in said_of(case, n)[1]}
     for id, all_names, origin in chosen:
-        best = max((_said(case, name)[0] for name in all_names), default=0.0)
+        best = max((said_of(case, name)[0] for name in all_names), default=0.0)
         yield f"{id} {all_names[0]!r}: {best:.0%} of its words are in the question"
         for other, name in case.facts.used(origin).items():
-            share, found = _said(case, name)
+            share, found = said_of(case, name)
             if other in family or share < ENOUGH or share <= best or set(found) <= said:
                 continue
             yield Found(
@@ -81,7 +81,7 @@ def descendants(case: Case) -> Iterator[Found | str]:
         table.name.lower() == "concept_ancestor" for table in case.query.tree.find_all(exp.Table)
     ):
         return
-    for id, names, origin in _concepts(case):
+    for id, names, origin in concepts_named(case):
         own, below = case.facts.kinds(id, origin)
         yield f"{id} {names[0]!r}: {own:,} rows itself, {below:,} rows of descendants"
         if below and case.wording.any_kind and not _all_kinds_listed(case, id):
@@ -94,7 +94,7 @@ def descendants(case: Case) -> Iterator[Found | str]:
 @rule("problem", source="OMOP standard concepts; swapped sexes and visit kinds in generated SQL")
 def fixed_concepts(case: Case) -> Iterator[Found | str]:
     """Women are 8532 and men 8507; inpatient 9201, outpatient 9202 and emergency visits 9203."""
-    have = {value for _, _, value, _ in equalities(case) if isinstance(value, int)}
+    have = set(_fixed_ids(case))
     for kinds in FIXED:
         said = {
             id
@@ -110,7 +110,7 @@ def fixed_concepts(case: Case) -> Iterator[Found | str]:
             )
 
 
-def _concepts(case: Case) -> Iterator[tuple[int, tuple[str, ...], Origin]]:
+def concepts_named(case: Case) -> Iterator[tuple[int, tuple[str, ...], Origin]]:
     """Yield the clinical concepts that the query names: id, names, and the column of the events."""
     seen: set[int] = set()
     for part, column, value, _ in equalities(case):
@@ -123,6 +123,26 @@ def _concepts(case: Case) -> Iterator[tuple[int, tuple[str, ...], Origin]]:
                 continue
             seen.add(id)
             yield id, concept.names, events[0]
+
+
+def _fixed_ids(case: Case) -> Iterator[int]:
+    """Yield the ids that the query names, by number, by a concept's name, or by the source's code."""
+    for part, column, value, holds in equalities(case):
+        if isinstance(value, int):
+            yield value
+        origin = case.query.origin(part, column) if case.query else None
+        if not isinstance(value, str) or origin is None or not holds:
+            continue
+        table, name = origin
+        kind = name.removesuffix("_source_value") + "_concept_id"
+        text = value.replace("'", "''")
+        if origin == ("concept", "concept_name"):
+            yield from _ids_named(case, [origin], value)
+        elif name.endswith("_source_value") and case.facts.has(table, kind):
+            rows = case.facts.rows(
+                f'SELECT DISTINCT "{kind}" FROM "{table}" WHERE "{name}" = \'{text}\' LIMIT 2'
+            )
+            yield from (int(row[0]) for row in rows if len(rows) == 1 and row[0] is not None)
 
 
 def _ids_named(case: Case, origins: list[Origin], value: str | float) -> list[int]:
@@ -145,7 +165,7 @@ def _clinical(origin: Origin) -> bool:
     return name.endswith("_concept_id") and name.split("_")[0] in CLINICAL and "_type_" not in name
 
 
-def _said(case: Case, name: str) -> tuple[float, tuple[str, ...]]:
+def said_of(case: Case, name: str) -> tuple[float, tuple[str, ...]]:
     """Return the longest run of a name's words that stands in the question, as a share and as words."""
     wanted = [word for word in words(name) if word not in EMPTY_WORDS]
     asked = [word for word in case.wording.words if word not in EMPTY_WORDS]

@@ -13,20 +13,32 @@ from items.rules.sql import DIALECT, literal
 
 FIRST = (
     r"first (?:time|ever|diagnos\w+|use\b|visit|dose|record\w*|prescri\w+|exposure|episode|bleed|occurrence"
-    r"|start\w*|measurement|admission|hospital\w*|vaccin\w+)|newly (?:diagnosed|started)"
+    r"|start\w*|measurement|admission|hospital\w*|vaccin\w+)|newly (?:diagnosed|started)|"
+    r"(?:very first|earliest) (?:\w+ ){0,2}(?:visit|dose|exposure|episode|measurement|reading|admission|"
+    r"record|diagnosis|value|result)\b"
 )
 FIRST_KOREAN = (
     "처음(?:으로)? ?(?:진단|복용|시작|방문|입원|받|생|투여|처방)|"
     "첫 ?(?:진단|방문|입원|복용|투여|처방|번째)"
 )
-LATEST = r"(?:most recent|latest|last) (?:visit|diagnos\w+|value|measurement|record|dose|admission|exposure)"
+LATEST = (
+    r"(?:most recent|latest|last) (?:visit|diagnos\w+|value|measurement|record|dose|admission|exposure)|"
+    r"(?:most recent|latest|newest) (?!first)(?:[\w%/]+ ){0,3}(?:visit|value|measurement|reading|result|test|"
+    r"record|dose|admission|exposure|stay|discharge|level)\b|(?:measured|recorded|taken) most recently"
+)
+LATEST_KOREAN = (
+    "(?:가장|제일) 최근(?:에)? ?[가-힣]|마지막(?:으로)? ?(?:측정|검사|방문|입원|진단|투여)"
+)
 NEVER = (
     r"never\b|without (?:a|an|any|having)\b|(?:had|have|has|received|took|made) no\b|(?:not|n't) "
     r"(?:been|have|had|recorded|received|taken)\b|leave out|leaving out|exclud\w+|except\b"
 )
 TAKEN_IN = r"as well|included|including|also\b|too\b|count\w* as (?:zero|0)"
+ZERO = r"(?:show\w*|list\w*|get|gets|appear\w*|count\w*|as) (?:\w+ ){0,2}(?:0|zero)\b"
+ZERO_KOREAN = r"(?<!\d)0(?:으로|을|를|건|회)"
 ALL_OF = (
-    r"all (?:two|three|four|five|of (?:them|these|the following))\b|"
+    r"all (?:two|three|four|five|of (?:them|these|the following))\b|every (?:single )?one of\b|"
+    r"each (?:one )?of (?:them|the (?:two|three|four|five))\b|"
     r"both\b(?! (?:sexes|genders|tables|years|days|the first))"
 )
 ORDERED = (
@@ -54,10 +66,14 @@ def first_or_latest(case: Case) -> Iterator[Found | str]:
     """A first or latest event is picked out of all events."""
     if case.query is None:
         return
-    for name, english, korean in (("first", FIRST, FIRST_KOREAN), ("latest", LATEST, "")):
+    for name, english, korean in (
+        ("first", FIRST, FIRST_KOREAN),
+        ("latest", LATEST, LATEST_KOREAN),
+    ):
         asked = case.wording.says(english, korean=korean)
         yield f"asks for the {name}: {asked}"
-        if asked and case.query.tree.find(*PICKS_ONE) is None and not _only_shown(case):
+        done = case.query.tree.find(*PICKS_ONE) is not None or _none_later(case)
+        if asked and not done and not _only_shown(case):
             yield Found(f"the question speaks of the {name} event; the query takes every event")
 
 
@@ -65,6 +81,11 @@ def first_or_latest(case: Case) -> Iterator[Found | str]:
 def negation_done(case: Case) -> Iterator[Found | str]:
     """Never, without and no are a negation in the query, too."""
     if case.query is None or not case.wording.says(NEVER) or case.wording.says(TAKEN_IN):
+        return
+    if case.wording.says(ZERO, korean=ZERO_KOREAN):
+        yield "those who have none are shown with 0"
+        if not _keeps_those_without(case.query.tree):
+            yield Found("the question wants a 0 for those who have none; the query leaves them out")
         return
     tree = case.query.tree
     negated = tree.find(exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is) is not None
@@ -106,9 +127,31 @@ def all_of_a_list(case: Case) -> Iterator[Found | str]:
     again = any(names.count(name) > 1 for name in names)
     yield f"{len(lists)} lists; counted: {counted or again}"
     shown = tree.args.get("group") is not None  # a row for each of them
+    for listed in lists:
+        yield from _records_for_all(case, listed)
     if (lists or either) and not (counted or again or shown):
         where = (lists or either)[0]
         yield Found(f"{where.sql(DIALECT)} takes any of them; the question wants each")
+
+
+def _records_for_all(case: Case, listed: exp.In) -> Iterator[Found]:
+    """Tell a HAVING that counts records where it has to count the different ones of a list."""
+    select = listed.find_ancestor(exp.Select)
+    having = select.args.get("having") if select else None
+    if case.query is None or having is None:
+        return
+    for node in having.find_all(exp.Count):
+        wanted = literal(getattr(node.parent, "expression", None))
+        if isinstance(node.this, exp.Distinct) or wanted != len(listed.expressions):
+            continue
+        different = exp.Count(this=exp.Distinct(expressions=[listed.this.copy()]))
+        other = case.changed(case.query.exchanged(node, different))
+        if other is not None:
+            yield Found(
+                f"{node.sql(DIALECT)} counts records: {wanted} of one kind pass, too; "
+                f"{different.sql(DIALECT)} counts the kinds",
+                evidence=case.told(other),
+            )
 
 
 @rule("warning", source="OHDSI cohort definitions: the order of events; arXiv 2601.08778")
@@ -150,6 +193,24 @@ def _is_date(case: Case, column: exp.Column) -> bool:
             if known.upper().startswith(("DATE", "TIMESTAMP")):
                 return True
     return "date" in name or "time" in name
+
+
+def _none_later(case: Case) -> bool:
+    """Whether rows of one table are compared by the same date: none of them may be later, or earlier."""
+    for node in case.query.tree.find_all(*COMPARED[:4]) if case.query else ():
+        sides = [side for side in (node.this, node.expression) if isinstance(side, exp.Column)]
+        if len(sides) == 2 and sides[0].name == sides[1].name and _is_date(case, sides[0]):
+            return True
+    return False
+
+
+def _keeps_those_without(tree: exp.Query) -> bool:
+    """Whether a query can show those who have none: an outer join, a count for each row, a condition."""
+    outer = any(join.side in ("LEFT", "RIGHT", "FULL") for join in tree.find_all(exp.Join))
+    inner = any(node.find(exp.Count, exp.Sum) for node in tree.find_all(exp.Subquery))
+    coalesced = tree.find_all(exp.Coalesce)  # USING makes some, too: those without a constant
+    filled = any(node.find(exp.Literal) for node in coalesced)
+    return outer or inner or filled or tree.find(exp.Filter, exp.Case, exp.Union) is not None
 
 
 def _only_shown(case: Case) -> bool:

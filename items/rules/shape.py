@@ -33,6 +33,10 @@ def yes_or_no(case: Case) -> Iterator[Found | str]:
     single = len(rows) == 1 and len(rows[0]) == 1
     if not single or str(rows[0][0]).strip().lower() not in YES_NO:
         yield Found("a yes/no question wants one value, true or false", evidence=repr(rows[:1]))
+    elif _shows_id(case):
+        yield Found(
+            f"a yes/no question wants true or false; {rows[0][0]!r} is an id", evidence=repr(rows)
+        )
 
 
 @rule("warning", source="bird-bench/mini_dev#45 (answer shape)")
@@ -104,6 +108,18 @@ def rounding_said(case: Case) -> Iterator[Found | str]:
             yield Found(f"{node.sql(DIALECT)} rounds; the question does not say so")
     if wanted is not None and not done and _has_fractions(case):
         yield Found(f"the question wants {wanted} decimals; the query does not round")
+
+
+def _shows_id(case: Case) -> bool:
+    """Whether the one value of an answer is the id of something: 1 is then a row, not a yes."""
+    if case.rows is None or case.query is None or not case.rows.columns:
+        return False
+    part = case.query.top or next(iter(case.query.parts), None)
+    shown = part.select.selects[0] if part and part.select.selects else None
+    origin = case.query.origin(part, shown) if part and shown is not None else None
+    return str(case.rows.columns[0]).lower().endswith("_id") or bool(
+        origin and origin[1].endswith("_id")
+    )
 
 
 def _decimals(case: Case) -> int | None:

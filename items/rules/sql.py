@@ -168,7 +168,7 @@ def read_query(sql: str | None, tables: Tables) -> Query | None:
         if len(trees) != 1 or not isinstance(trees[0], exp.Query):
             return None
         tree = qualify(
-            trees[0],
+            _limited(trees[0]),
             dialect=DIALECT,
             schema={name: dict(columns) for name, columns in tables.items()},
             quote_identifiers=False,
@@ -221,6 +221,17 @@ def over(query: Query, node: exp.Expr, part: Part) -> list[Origin]:
     """Return the database columns that an expression reads."""
     found = (query.origin(part, column) for column in node.find_all(exp.Column))
     return [origin for origin in found if origin is not None]
+
+
+def _limited(tree: exp.Query) -> exp.Query:
+    """Return a statement with FETCH FIRST n ROWS ONLY as LIMIT n, so that rules know one form."""
+    for fetch in list(tree.find_all(exp.Fetch)):
+        options, count = fetch.args.get("limit_options"), fetch.args.get("count")
+        if count and not (
+            options and (options.args.get("percent") or options.args.get("with_ties"))
+        ):
+            fetch.replace(exp.Limit(expression=count.copy()))
+    return tree
 
 
 def _projection(source: Scope, name: str) -> tuple[Part, exp.Expr] | None:

@@ -7,16 +7,16 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cli import exam as commands
+from cli import admin, exam, scoring
 from items.questions import QuestionFile, draft_path, save_questions
 from registry.reader import FormatError
 from tests import small
 
 app = typer.Typer()
-app.command("eval-text2sql")(commands.eval_text2sql)
-app.command("leaderboard")(commands.leaderboard)
-app.command("score")(commands.score)
-app.command("prompt")(commands.prompt)
+app.command("eval-text2sql")(exam.eval_text2sql)
+app.command("leaderboard")(scoring.leaderboard)
+app.command("score")(scoring.score)
+app.command("prompt")(admin.prompt)
 
 
 @pytest.fixture(scope="module")

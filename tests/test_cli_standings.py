@@ -6,7 +6,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cli import comparing, standings
+from cli import comparing, scoring, standings
 from cli import exam as sitting
 from registry.reader import FormatError
 from tests import small
@@ -14,8 +14,8 @@ from tests import small
 app = typer.Typer()
 app.command("eval-text2sql")(sitting.eval_text2sql)
 app.command("sop")(standings.sop)
-app.command("rescore")(sitting.rescore)
-app.command("leaderboard")(sitting.leaderboard)
+app.command("rescore")(scoring.rescore)
+app.command("leaderboard")(scoring.leaderboard)
 app.command("compare")(comparing.compare)
 
 A = {"hard/h1": "SELECT 4", "hard/h2": "SELECT gender, person_id FROM person WHERE year_of_birth <= 1970",

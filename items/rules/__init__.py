@@ -27,8 +27,10 @@ limits.py       more than and at least, before and until, within, the five most
 dates.py        whole days, months and years, midnights, formatted dates, ends of months
 ages.py         whole years lived, however a difference of years is spelled
 time.py         the tier's today, both sides of an interval, starts and ends
+events.py       the first of all before any filter, what reaches into a period
 relations.py    the first, never, all of them, before and after: said and done
 aggregates.py   the mean for a mean, the highest for the highest, shares between 0 and all
+shares.py       the whole that a share is asked of stands below the line
 shape.py        yes/no, rows, columns, order, rounding
 answers.py      names, numbers and group labels that the question wants to see
 unasked.py      a sex, a period or a number that only the query has

@@ -16,6 +16,13 @@ ENDS = (exp.Max, exp.Min, exp.Avg, exp.Median, exp.Mode, exp.Sum)
 HIGHEST = r"highest|largest|maximum|greatest|biggest|longest"
 LOWEST = r"lowest|smallest|minimum|shortest|fewest"
 LATEST, EARLIEST = r"latest|most recent\b", r"earliest"
+MEANS = (
+    r"(?:mean|average)s? of (?:(?:the|all|those|these|their) )*(?:\w+(?:'s?)? ){0,3}(?:means|averages)\b|"
+    r"average(?:s|d)? (?:those|these|the|their) (?:\w+ )?(?:means|averages)\b|"
+    r"(?:mean|average)\b[^.?]*\bthen\b[^.?]*\b(?:mean|average)\b|"
+    r"(?:mean|average)\b[^.?]*\b(?:mean|average) of (?:those|these|them)\b"
+)
+EACH = r"(?:each|every|per|own|individual|by|within)\b|(?:person|patient)s?'s?"
 
 
 @rule("warning", source="arXiv 2601.08778: the extreme that nothing picks")
@@ -55,11 +62,25 @@ def asked_aggregate(case: Case) -> Iterator[Found | str]:
             falls = right is exp.Max
             orders = [bool(o.args.get("desc")) == falls for o in tree.find_all(exp.Ordered)]
             computed = tree.find(right, exp.ArgMax if falls else exp.ArgMin)
-            turned = bool(orders) and tree.find(exp.Limit) is not None
+            turned = bool(orders) and tree.find(exp.Limit, exp.Fetch) is not None
             if (tree.find(wrong) or turned) and computed is None and not any(orders):
                 yield Found(
                     f"the question asks for the {asked.split('|')[0]}; the query takes the other end"
                 )
+
+
+@rule("warning", source="arXiv 2601.08778 (error class E1), the other way round")
+def mean_of_rows(case: Case) -> Iterator[Found | str]:
+    """A mean of each one's mean is taken in two steps."""
+    if case.query is None or not (case.wording.says(MEANS) and case.wording.says(EACH)):
+        return
+    means = list(case.query.tree.find_all(exp.Avg))
+    grouped = case.query.tree.find(exp.Group, exp.Window, exp.Div, exp.Anonymous)
+    yield f"{len(means)} means; grouped: {grouped is not None}"
+    if len(means) == 1 and grouped is None:
+        yield Found(
+            f"the question averages each one's mean; {means[0].sql(DIALECT)} averages all rows alike"
+        )
 
 
 @rule("warning", source="reported for BIRD: a fraction where a percentage is asked")

@@ -11,14 +11,24 @@ from items.rules.sql import DIALECT, bare
 FALLING = (
     r"descending|from (?:the )?(?:most|highest|largest|longest|latest|newest|busiest)\b|"
     r"(?:most \w+|highest|largest|longest|latest|newest|most recent) first|"
-    r"(?:highest|largest|latest|newest) to (?:the )?(?:lowest|smallest|earliest|oldest)"
+    r"(?:highest|largest|latest|newest) to (?:the )?(?:lowest|smallest|earliest|oldest)|"
+    r"(?:most \w+|highest|largest|longest|latest|newest) (?:\w+ ){0,2}(?:on|at the) top"
 )
 RISING = (
     r"ascending|from (?:the )?(?:fewest|lowest|smallest|shortest|earliest)\b|chronological|"
     r"(?:fewest|lowest|smallest|shortest|earliest) first|"
-    r"(?:lowest|smallest|earliest) to (?:the )?(?:highest|largest|latest)"
+    r"(?:lowest|smallest|earliest) to (?:the )?(?:highest|largest|latest)|"
+    r"(?:fewest|lowest|smallest|shortest|earliest) (?:\w+ ){0,2}(?:on|at the) top"
 )
+AGED = "{0} (?:\\w+ ){{0,2}}(?:first|on top|at the top)|{0} to (?:the )?{1}|from (?:the )?{0} to"
+OLD_FIRST, YOUNG_FIRST = AGED.format("oldest", "youngest"), AGED.format("youngest", "oldest")
 NUMBERED = r"(?:and|with|give|show) (?:the |its |their |a )?(?:number|count) of\b|and how many\b"
+TOO = r"(?:and|with|plus|along with|as well as|together with) (?:(?:the|their|its|his|her|an?) )*"
+FEW = r"earliest|first|lowest|smallest|minimum|shortest|fewest"
+MANY = r"latest|last|most recent|highest|largest|maximum|longest"
+BOTH_ENDS = (
+    rf"(?:{FEW}) (?:\w+ )?and (?:the |their |its )?(?:{MANY})|(?:{MANY}) and (?:the )?(?:{FEW})"
+)
 NAMED = r"(?:names? (?:of|and)|by name|(?:give|show|list|with|and) (?:the|their|its) names?)\b"
 
 
@@ -44,6 +54,30 @@ def numbers_shown(case: Case) -> Iterator[Found | str]:
         yield Found(
             f"the question asks for a number; the query gives {', '.join(case.rows.columns)}"
         )
+
+
+@rule("warning", source="arXiv 2601.08778 (answer shape): two numbers asked, one given")
+def measures_shown(case: Case) -> Iterator[Found | str]:
+    """The number and the mean are two numbers; the earliest and the latest are two ends."""
+    if case.query is None or case.query.tree.find(exp.Anonymous):
+        return
+    tree = case.query.tree
+    counted = case.wording.says(r"(?:number|count) of", "how many")
+    if counted and case.wording.says(rf"{TOO}(?:mean|average|median)\b"):
+        yield "asks for a number and a mean"
+        if not tree.find(
+            exp.Avg, exp.Div, exp.IntDiv, exp.Median, exp.PercentileCont, exp.Quantile
+        ):
+            yield Found("the question also asks for a mean; the query has none")
+    if case.wording.says(rf"(?:mean|average|median) .*\b{TOO}(?:(?:number|count) of|how many)"):
+        yield "asks for a mean and a number"
+        if not tree.find(exp.Count, exp.Sum, exp.CountIf):
+            yield Found("the question also asks for a number; the query counts nothing")
+    if case.wording.says(BOTH_ENDS) and not tree.find(exp.Window, exp.Order, exp.Exists, exp.All):
+        low, high = tree.find(exp.Min, exp.ArgMin), tree.find(exp.Max, exp.ArgMax)
+        yield f"asks for both ends: {low is not None}, {high is not None}"
+        if (low is None) != (high is None):
+            yield Found("the question asks for both ends; the query takes one")
 
 
 @rule("warning", source="bird-bench/mini_dev#45 (answer shape): groups without their label")
@@ -72,10 +106,40 @@ def order_direction(case: Case) -> Iterator[Found | str]:
     falls, rises = case.wording.says(FALLING), case.wording.says(RISING)
     yield f"{first.sql(DIALECT)}; falling asked: {falls}, rising asked: {rises}"
     name = bare(first.this).sql(DIALECT).lower()
-    if falls == rises or re.search(r"\bage|name|_id\b|rank", name):
-        return
-    if bool(first.args.get("desc")) != falls:
-        asked = "falling" if falls else "rising"
+    if falls == rises:
+        wanted = None if falls else _by_age(case, first)
+    else:
+        wanted = None if re.search(r"\bage|name|_id\b|rank", name) else falls
+    if wanted is not None and bool(first.args.get("desc")) != wanted:
+        asked = "falling" if wanted else "rising"
         yield Found(
             f"the question asks for {asked} order; the query has ORDER BY {first.sql(DIALECT)}"
         )
+
+
+def _by_age(case: Case, first: exp.Expr) -> bool | None:
+    """Return whether oldest or youngest first is a falling order: an age runs against a birthday."""
+    old, young = case.wording.says(OLD_FIRST), case.wording.says(YOUNG_FIRST)
+    kind = _kind(case, first.this)
+    return None if old == young or not kind else (old if kind == "age" else young)
+
+
+def _kind(case: Case, key: exp.Expr) -> str:
+    """Return what an order goes by: birth, age, date, or nothing that is known."""
+    top = case.query.top if case.query else None
+    if case.query is None or top is None:
+        return ""
+    alias = key.name.lower() if isinstance(key, exp.Column) else ""
+    shown = {output.alias_or_name.lower(): output for output in top.select.selects}
+    if isinstance(key, exp.Column) and not key.table and alias in shown:
+        key = shown[alias]
+    made = case.query.derived(top, key)
+    node = made[1] if made else key
+    while isinstance(node, (exp.Min, exp.Max, exp.AnyValue, exp.Cast, exp.Paren)):
+        node = node.this
+    if isinstance(node, exp.Column):
+        name = node.name.lower()
+        return "birth" if "birth" in name else "date" if "date" in name else ""
+    names = [column.name.lower() for column in node.find_all(exp.Column)]
+    years = isinstance(node, (exp.Sub, exp.DateDiff, exp.Anonymous))
+    return "age" if years and any("birth" in name for name in names) else ""

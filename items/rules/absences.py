@@ -1,12 +1,21 @@
 """Absences: people and groups that have nothing, and should still have their row or their zero."""
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
+from items.rules.left_out import filled_up, joined_away, zeros_asked
 from items.rules.sql import DIALECT, Part, bare, conjuncts
+
+SOME_PERIODS = (  # the question asks for those with something
+    r"(?:month|year|day)s?(?: (?:of|in) \d{4})? (?:that|which|when|where|having|"
+    r"with (?:an?|any|some|at least))\b",
+    r"(?:month|year|day)s?(?: (?:of|in) \d{4})? in which\b",
+)
+SOME_PERIODS_KOREAN = "있(?:었던|는|던) (?:달|해|월)|없는 (?:달|해|월)[은을] (?:빼|제외)"
 
 
 @rule("problem", source="arXiv 2601.08778 (error class E1)")
@@ -56,8 +65,16 @@ def empty_row_counted(case: Case) -> Iterator[Found | str]:
 
 @rule("problem", source="arXiv 2601.08778 (error class E1)")
 def zero_rows(case: Case) -> Iterator[Found | str]:
-    """A mean per person, or a row for each person, also takes in those who have nothing."""
-    if case.query is None or not case.wording.each_of_all or case.wording.only_those_with:
+    """A mean per person, or a row for each person (visit, provider), also takes in who has nothing."""
+    if case.query is None:
+        return
+    if zeros_asked(case):
+        lost = [found for part in case.query.parts for found in joined_away(case, part)]
+        yield "the question asks for the zeros"
+        if lost:
+            yield lost[0]
+            return
+    if not case.wording.each_of_all or case.wording.only_those_with:
         return
     if not case.facts.has("person", "person_id"):
         return
@@ -67,6 +84,8 @@ def zero_rows(case: Case) -> Iterator[Found | str]:
         origins = [case.query.origin(part, key) for key in keys]
         ids = [k for k, o in zip(keys, origins, strict=True) if o and o[1] == "person_id"]
         if not ids or any(_keeps_everybody(part, key) for key in ids):
+            continue
+        if filled_up(part) or not _adds_up(part):
             continue
         rows = case.ask(case.query.body(part, [f"count(DISTINCT {ids[0].sql(DIALECT)})"]))
         every = case.facts.rows("SELECT count(*) FROM person")[0][0]
@@ -111,10 +130,14 @@ def per_person(case: Case) -> Iterator[Found | str]:
 def missing_periods(case: Case) -> Iterator[Found | str]:
     """A row for each month or year also has the ones with nothing, or the question leaves them out."""
     if case.rows is None or not case.wording.says(
-        r"(?:each|every) (?:month|year|day)|month by month|year by year|per month|per year|monthly|by month",
+        r"(?:each|every) (?:calendar )?(?:month|year|day)|each of the (?:\w+ )?months|month by month|"
+        r"year by year|per month|per year|monthly|by month",
         korean="달마다|매달|월별|해마다|연도별|매년",
     ):
         return
+    if case.wording.says(*SOME_PERIODS, korean=SOME_PERIODS_KOREAN):
+        return
+    yield from _missing_months(case)
     for place, name in enumerate(case.rows.columns):
         days = sorted({day for row in case.rows.rows if (day := as_date(row[place]))})
         if len(days) < 2 or any(day.day != 1 for day in days):
@@ -127,6 +150,41 @@ def missing_periods(case: Case) -> Iterator[Found | str]:
             yield Found(
                 f"{gaps} of the periods between {days[0]} and {days[-1]} have no row; 0 is an answer"
             )
+
+
+def _adds_up(part: Part) -> bool:
+    """Whether a group without rows would have a 0: a count or a sum, and not a mean alone."""
+    aggregates = list(part.own(exp.AggFunc))
+    means = (exp.Avg, exp.Median, exp.Stddev, exp.StddevSamp, exp.Variance)
+    return not aggregates or any(not isinstance(node, means) for node in aggregates)
+
+
+def _missing_months(case: Case) -> Iterator[Found | str]:
+    """Look for months that stand as 1 to 12 or 2018-01, all twelve where the question names one year."""
+    years = set(re.findall(r"\b(?:19|20)\d\d\b", case.wording.english))
+    whole = len(years) == 1 and case.wording.says(
+        r"(?:each|every) (?:calendar )?month (?:of|in) (?:the year )?(?:19|20)\d\d|each of the "
+        r"(?:twelve |12 )?months (?:of|in) (?:19|20)\d\d"
+    )
+    for place, name in enumerate(case.rows.columns if case.rows else ()):
+        cells = {row[place] for row in case.rows.rows} if case.rows else set()
+        months = {_month(cell, name) for cell in cells}
+        found = sorted(month for month in months if month is not None)
+        if len(found) < 2 or None in months:
+            continue
+        yield f"{name}: {len(found)} months"
+        gaps = 12 - len(found) if whole else found[-1] - found[0] + 1 - len(found)
+        if gaps > 0:
+            yield Found(f"{gaps} of the months have no row; 0 is an answer")
+            return
+
+
+def _month(cell: object, name: str) -> int | None:
+    """Return a month as a number that grows by one a month: 3 of a column month, or 2018-03."""
+    if isinstance(cell, int) and "month" in name.lower() and 1 <= cell <= 12:
+        return cell
+    text = re.fullmatch(r"(\d{4})-(\d{2})", cell) if isinstance(cell, str) else None
+    return int(text.group(1)) * 12 + int(text.group(2)) if text else None
 
 
 def _any_key(case: Case, part: Part, relation: exp.Expr) -> exp.Column | None:

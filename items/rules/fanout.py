@@ -6,8 +6,20 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.sql import DIALECT, Part, Query
+from items.rules.wording import RECORDS, VISITS
 
 SUMS = (exp.Sum, exp.Avg, exp.Stddev, exp.StddevSamp, exp.Variance, exp.Median)
+OWN_MEANS = (
+    r"(?:mean|average) of (?:\S+ ){0,4}(?:means?|averages?)\b",
+    r"averag\w+ (?:out )?(?:of )?(?:those|these|the|their) (?:\w+ )?(?:means|averages)",
+    r"own (?:\w+ )?(?:mean|average)",
+    r"(?:mean|average)d? (?:first )?(?:per|within|by) \w+(?: first)?,? (?:and )?(?:then|over|across)",
+)
+OWN_MEANS_KOREAN = "평균들|그 평균[을의]|마다[^.?]*평균[^.?]*평균"
+OF_RECORDS = (
+    rf"(?:of|among) (?:all |the )*(?:[\w-]+ ){{0,2}}(?:{'|'.join((*RECORDS, *VISITS))}|"
+    r"measurements|diagnoses)\b"
+)
 
 
 @rule("problem", source="OHDSI/WebAPI#2317")
@@ -48,6 +60,8 @@ def fan_out(case: Case) -> Iterator[Found | str]:
             if isinstance(node.parent, exp.Window):
                 continue
             yield f"{node.sql(DIALECT)} over a join"
+            if _property_of_records(case, part, node):
+                continue
             multiplied = [_multiplied(case, case.query, part, name) for name in _read(part, node)]
             if multiplied and all(multiplied):
                 yield Found(
@@ -78,9 +92,7 @@ def distinct_values_added(case: Case) -> Iterator[Found | str]:
 @rule("warning", source="arXiv 2601.08778 (error class E1): a mean of means weighs groups alike")
 def mean_of_means(case: Case) -> Iterator[Found | str]:
     """A mean of group means is not the mean."""
-    if case.query is None or case.wording.says(
-        r"(?:mean|average) of (?:the )?(?:\w+ )?(?:means|averages)"
-    ):
+    if case.query is None or case.wording.says(*OWN_MEANS, korean=OWN_MEANS_KOREAN):
         return
     for part in case.query.parts:
         for outer in part.own(exp.Avg):
@@ -95,6 +107,20 @@ def mean_of_means(case: Case) -> Iterator[Found | str]:
                     "a mean of group means weighs small groups like large ones",
                     evidence=f"the mean of means is {means[0][0]}, the mean {whole[0][0]}",
                 )
+
+
+def _property_of_records(case: Case, part: Part, node: exp.Expr) -> bool:
+    """Whether records are counted by what their person (visit, concept) is: one row a record is meant.
+
+    The other sources of the join must not be repeated themselves: those are the records.
+    """
+    conditional = isinstance(node, exp.Count) or node.find(exp.Case, exp.If, exp.Predicate)
+    asked = case.wording.counted or case.wording.says(OF_RECORDS)
+    if not conditional or case.query is None or not asked or "person" in case.wording.counted:
+        return False
+    read = _read(part, node)
+    records = [name for name in part.sources if name not in read]
+    return any(not _multiplied(case, case.query, part, name) for name in records)
 
 
 def _read(part: Part, node: exp.Expr) -> list[str]:

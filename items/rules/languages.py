@@ -10,33 +10,30 @@ from datetime import date
 
 from sqlglot import exp
 
+from items.rules import figures
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
-from items.rules.wording import NUMBERS
+from items.rules.figures import shown
 
-MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
-          "october", "november", "december")  # fmt: skip
-KOREAN_NUMBERS = {
-    "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5, "여섯": 6, "일곱": 7, "여덟": 8, "아홉": 9, "열": 10,
-    "열두": 12, "열한": 11, "스무": 20, "서른": 30,
-}  # fmt: skip
-COUNTERS = r"\s?(?:가지|명|개|번|건|종|곳|달|주|해|차례|분|사람|종류|살|시간)"
 UNITS = {  # English unit: its Korean forms
     "day": "일", "week": "주", "month": "개월|달", "year": "년|해", "hour": "시간", "percent": "퍼센트|%",
 }  # fmt: skip
-SAME_SPAN = {12: 1, 24: 2, 36: 3, 7: 1, 14: 2, 21: 3, 60: 2, 90: 3, 180: 6, 365: 1}
-NOT_ENGLISH = r"\bnot\b|n't\b|\bnever\b|\bwithout\b"
+NOT_ENGLISH = r"\bnot\b|n't\b|\bnever\b|\bwithout\b|\bnobody\b|\bno[ -]one\b|\bnothing\b"
 NOT_KOREAN = r"않(?!고)|지 않고|못|없"
 ANY_NOT_ENGLISH = NOT_ENGLISH + (
     r"|\bno\b|\bnone\b|\bexclud|\bexcept|\bleave out|\bother than|\bonly\b|\black|\bmissing|\bempty"
     r"|\bnull\b|\bun\w+|\bnon-?\w+|\bregardless|\bany\b|\boutside|\bfree of|\bneither|\bdead|\bblank|\bfail"
+    r"|\bleft out|\bleft aside|\bleaving out|\bomit|\bignor|\bunless\b|\bcannot\b|\bnor\b|\bnowhere\b"
     r"|\bopen\b|\bongoing\b|\bor later\b|\borphan|\bdangl|\bin\w+valid|\binvalid|\bstill\b"
 )
 ANY_NOT_KOREAN = "않|없|못|안 |제외|빼|아닌|아니|미|벗어|누락|비어|결측|외에|무"
 QUANTITIES = (  # English form, Korean form: one needs the other
     (r"\bmean\b|\baverage\b", "평균"),
     (r"\bmedian\b", "중앙값|중간값|중위"),
-    (r"\bpercent\b|\bpercentage\b|%|\bshare\b|\bproportion\b", "퍼센트|%|비율|백분율|비중|몇 분"),
+    (
+        r"\bpercent\b|\bpercentage\b|%|\bshare\b|\bproportion\b|\bfraction\b",
+        "퍼센트|%|비율|백분율|비중|몇 분",
+    ),
 )
 
 
@@ -53,17 +50,17 @@ def written_in(case: Case) -> Iterator[Found | str]:
 @rule("problem", source="issue 6, rule 10; EHRSQL paraphrase errors")
 def numbers_agree(case: Case) -> Iterator[Found | str]:
     """Every number and date stands in both questions."""
-    english, korean = (
-        _english_numbers(case.item.question_en),
-        _korean_numbers(case.item.question_ko),
-    )
+    texts = case.item.question_en, case.item.question_ko
+    english, korean = figures.english(texts[0]), figures.korean(texts[1])
+    implied = [figures.implied(text) for text in texts]
     yield f"English {sorted(english)}, Korean {sorted(korean)}"
     if not _korean(case):
         return
-    for one, other, where in ((english, korean, "Korean"), (korean, english, "English")):
-        missing = sorted(n for n in one - other if not _said_otherwise(n, other))
+    pairs = ((english, korean, implied[1], "Korean"), (korean, english, implied[0], "English"))
+    for one, other, also, where in pairs:
+        missing = sorted(n for n in one - other - also if not figures.said_otherwise(n, other))
         if missing:
-            yield Found(f"{', '.join(map(_shown, missing))} is not in the {where} question")
+            yield Found(f"{', '.join(map(shown, missing))} is not in the {where} question")
 
 
 @rule("problem", source="issue 6, rule 10")
@@ -94,7 +91,9 @@ def negation_agrees(case: Case) -> Iterator[Found | str]:
     )
     yield "negations"
     if re.search(NOT_ENGLISH, english) and not re.search(ANY_NOT_KOREAN, korean):
-        yield Found("the English question says not, never or without; the Korean one does not")
+        yield Found(
+            "the English question says not, never, without or nobody; the Korean one does not"
+        )
     if re.search(NOT_KOREAN, korean) and not re.search(ANY_NOT_ENGLISH, english):
         yield Found("the Korean question has a negation (않, 없, 못); the English one does not")
 
@@ -131,59 +130,14 @@ def constants_said(case: Case) -> Iterator[Found | str]:
     have, days = _constants(case)
     names = {n for value in have if isinstance(value, int) for n in _concept_numbers(case, value)}
     yield f"constants of the query: {sorted(map(str, have))[:12]}"
-    for number in sorted(_english_numbers(case.item.question_en)):
+    for number in sorted(figures.english(case.item.question_en)):
         if number in names or _explained(number, have, days, case.ground.today):
             continue
-        yield Found(f"the question says {_shown(number)}; nothing in the query comes from it")
+        yield Found(f"the question says {shown(number)}; nothing in the query comes from it")
 
 
 def _korean(case: Case) -> bool:
     return bool(re.search("[가-힣]", case.item.question_ko))
-
-
-def _english_numbers(text: str) -> set[float]:
-    found = {
-        float(n.replace(",", "")) for n in re.findall(r"(?<![\w.])\d[\d,]*(?:\.\d+)?", _split(text))
-    }
-    lower = re.findall(r"[a-z]+", text.lower())
-    found |= {float(n) for word in lower if (n := NUMBERS.get(word, 0)) > 2 and word != "hundred"}
-    for place, month in enumerate(MONTHS, 1):
-        name = month.title()
-        if re.search(rf"(?<!^)\b(?:{name}|{name[:3]}\.?(?=\s+\d))\b", text):
-            found.add(float(place))
-    return found
-
-
-def _korean_numbers(text: str) -> set[float]:
-    found = {
-        float(n.replace(",", ""))
-        for n in re.findall(r"(?<![A-Za-z\d.])\d[\d,]*(?:\.\d+)?", _split(text))
-    }
-    for word, number in KOREAN_NUMBERS.items():
-        if re.search(rf"(?<![가-힣]){word}{COUNTERS}", text):
-            found.add(float(number))
-    return found
-
-
-def _split(text: str) -> str:
-    """Return a text with ISO dates as three numbers and without commas that only list."""
-    text = re.sub(r"(\d{4})-(\d{2})-(\d{2})", r"\1 \2 \3", text)
-    text = re.sub(r"(\d)(?:st|nd|rd|th)\b", r"\1 ", text)
-    return re.sub(r"(\d),(?!\d{3}(?!\d))", r"\1 ", text)
-
-
-def _said_otherwise(number: float, other: set[float]) -> bool:
-    """Whether the other language says the same span in another unit (12 months, 1 year) or as a word."""
-    whole = int(number)
-    if number != whole:
-        return False
-    turned = [small for large, small in SAME_SPAN.items() if large == whole]
-    turned += [large for large, small in SAME_SPAN.items() if small == whole]
-    return whole in (0, 1, 2) or any(float(n) in other for n in turned)
-
-
-def _shown(number: float) -> str:
-    return f"{number:g}"
 
 
 def _constants(case: Case) -> tuple[set[float | int], set[date]]:
@@ -198,10 +152,24 @@ def _constants(case: Case) -> tuple[set[float | int], set[date]]:
         day = as_date(text) if re.match(r"\d{4}-\d{2}-\d{2}", text) else None
         if day:
             days.add(day)
-    for listed in tree.find_all(exp.In):
-        have.add(len(listed.expressions))
+    have |= {length for length in _lengths(tree) if length > 2}
     have.add(len(tree.selects) if isinstance(tree, exp.Select) else 0)
     return have, days
+
+
+def _lengths(tree: exp.Query) -> Iterator[int]:
+    """Yield how many things a query lists: by IN, by OR, by one condition or one EXISTS for each."""
+    listed: dict[str, set[str]] = {}
+    for node in tree.find_all(exp.In):
+        yield len(node.expressions)
+        texts = (choice.sql() for choice in node.expressions)
+        listed.setdefault(node.this.name.lower(), set()).update(texts)
+    for equal in tree.find_all(exp.EQ):
+        for one, other in ((equal.this, equal.expression), (equal.expression, equal.this)):
+            if isinstance(one, exp.Column) and isinstance(other, exp.Literal):
+                listed.setdefault(one.name.lower(), set()).add(other.sql())
+    yield from map(len, listed.values())
+    yield len([*tree.find_all(exp.Exists)])
 
 
 def _concept_numbers(case: Case, value: int) -> list[float]:
@@ -224,7 +192,7 @@ def _explained(number: float, have: set[float | int], days: set[date], today: da
         number - 1900,
     }
     near |= {number * days_of for days_of in (28, 30, 30.5, 31, 365, 365.25, 366)}
-    if near & {float(n) for n in have} or whole in (1, 2, 100):
+    if near & {float(n) for n in have} or whole in (0, 1, 2, 100):
         return True
     if any(whole in (day.year, day.month, day.day) for day in days):
         return True

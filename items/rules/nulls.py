@@ -83,10 +83,7 @@ def open_end(case: Case) -> Iterator[Found | str]:
                 if "_end_" not in f"{column.name.lower()}_" or not _nullable(case, part, column):
                     continue
                 yield node.sql(DIALECT)
-                if _guarded(part, column) or case.wording.says(
-                    r"with an? (?:known |recorded )?end", "that (?:have )?ended", "closed|completed|finished",
-                    korean="종료된|끝난|완료된",
-                ):  # fmt: skip
+                if _guarded(part, column) or case.wording.open_left_out:
                     continue
                 whole = _negated(node)
                 other = case.changed(case.query.exchanged(whole, _or_null(whole, column)))

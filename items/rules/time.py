@@ -1,6 +1,7 @@
 """Time: the tier's today, both sides of an interval, starts and ends, days that nobody can have."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date, timedelta
 
@@ -12,6 +13,7 @@ from items.rules.sql import DIALECT, Part, bare, literal
 from items.rules.wording import number
 
 SIGNS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.EQ)
+AGE = r"\bage\b|\baged\b|\bold\b|\bolder\b|\byounger\b|\byoung\b|birthday|\bturned\b|\bunder\b|\bover\b"
 DAYS = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
 
 
@@ -24,11 +26,12 @@ def pinned_today(case: Case) -> Iterator[Found | str]:
     said = sorted({day for node in case.query.tree.walk() if (day := _day(node))})
     yield f"today is {today}; the query names {', '.join(map(str, said)) or 'no date'}"
     spans = _spans(case.wording.english)
+    named = _named_days(case.wording.english, today)
     if not said:
         yield Found(
             f"the question counts from today ({today}), the query names no date", severity="problem"
         )
-    elif not any(_starts_from(day, today, spans) for day in said):
+    elif not any(day in named or _starts_from(day, today, spans) for day in said):
         yield Found(
             f"no date of the query fits the question's time counted from today ({today})",
             evidence=", ".join(map(str, said)),
@@ -131,6 +134,33 @@ def _spans(text: str) -> list[tuple[int, str]]:
         n = number(count or other) if (count or other) else 1
         spans.append((n if n is not None else 1, unit or other_unit))
     return spans
+
+
+def _named_days(text: str, today: date) -> set[date]:
+    """Return the days that lie as far before today as the question says; a day beside them too.
+
+    Who is older than 40 today has had the 41st birthday: an age and the next one both count.
+    """
+    text = text.lower()
+    ends = set()
+    for count, unit in re.findall(r"\b(\w+)[\s-](day|week|month|year)s?\b", text):
+        ends |= {_back(today, n, unit) for n in [number(count)] if n is not None}
+    if re.search(AGE, text):
+        ages = [int(age) for age in re.findall(r"\b\d{1,3}\b", text)]
+        ends |= {_back(today, age + more, "year") for age in ages for more in (0, 1)}
+    days = {day for day in ends if day is not None}
+    return days | {day + timedelta(days=by) for day in days for by in (-1, 1)}
+
+
+def _back(today: date, count: int, unit: str) -> date | None:
+    """Return the day some units before today (the month's last where it has no such day)."""
+    months = {"month": count, "year": 12 * count}.get(unit)
+    if months is None:
+        return today - timedelta(days=min(count, 36_500) * DAYS[unit])
+    year, month = divmod(today.year * 12 + today.month - 1 - months, 12)
+    if year < 1:
+        return None
+    return date(year, month + 1, min(today.day, monthrange(year, month + 1)[1]))
 
 
 def _starts_from(day: date, today: date, spans: list[tuple[int, str]]) -> bool:

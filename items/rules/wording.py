@@ -45,10 +45,18 @@ RELATIVE = re.compile(
     r"|\bso far\b",
     re.I,
 )
+OPEN = r"(?:still |those |ones )?(?:open|ongoing|unfinished|running)"
+OUT = (
+    r"left (?:out|aside)|leav(?:e|ing) (?:out|aside)|excluded|not counted|do not count|disregarded"
+)
+WITHOUT_OUT = (
+    r"(?:leav(?:e|ing) out|exclud(?:e|ing)|omit\w*|ignor\w*|without) [\w ]{0,30}(?:without|with no)"
+)
 NUMBERS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
-    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirty": 30, "sixty": 60, "ninety": 90,
-    "hundred": 100,
+    "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15,
+    "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30,
+    "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100,
 }  # fmt: skip
 
 
@@ -130,10 +138,22 @@ class Wording:
         )
 
     @property
+    def open_left_out(self) -> bool:
+        """Whether it leaves out what has no end yet."""
+        return self.says(
+            rf"with an? (?:known |recorded )?end|that (?:have )?ended|closed|completed|finished|{OPEN}"
+            rf"(?: ones)?(?: \w+){{0,2}} (?:are |is )?(?:{OUT})|(?:{OUT}|without|excluding|omit\w*|"
+            rf"ignor\w*|no) (?:the )?(?:\w+ )?{OPEN}|(?:that|which) are over\b|recorded as ended|not open",
+            korean=r"종료된|끝난|완료된|(?:끝나지|종료되지) 않은[^.?]*(?:제외|빼)|"
+            r"(?:진행 ?중인|열린|종료일이 없는)[^.?]*(?:제외|빼)",
+        )
+
+    @property
     def each_of_all(self) -> bool:
         """Whether a row or a weight is wanted for everybody, also for those who have nothing."""
         return self.says(
-            r"(?:for |of )?(?:each|every) (?:\w+ )?(?:patient|person|individual|subject)\b|"
+            r"(?:for |of )?(?:each|every) (?:\w+ )?(?:patient|person|individual|subject)\b"
+            r"(?! (?:who|that|with|having|whose)\b)|"
             r"per (?:patient|person|capita|head|individual|subject)|(?:each|every) (?:\w+ )?"
             r"(?:of the )?(?:patients|people)|including (?:those|patients|people) (?:with(?:out| no))",
             korean="1인당|환자 ?(?:한 명|1명)당|모든 환자|환자당|사람당",
@@ -143,6 +163,7 @@ class Wording:
     def only_those_with(self) -> bool:
         """Whether it restricts itself to those who have at least one."""
         return self.says(
+            rf"{WITHOUT_OUT}|(?:recorded|known|measured) values? only|only (?:recorded|known|measured)|"
             r"(?:who|that|with|having|had|have) (?:\w+ ){0,3}(?:at least (?:one|1)|any|one or more|ever)"
             r"|among (?:the |those |patients |people )?(?:\w+ )?(?:who|with|that)|of (?:the |those )?"
             r"(?:\w+ )?(?:patients|people) who|with (?:at least|a|an|one)\b|who (?:had|have|were|ever|took|"

@@ -1,0 +1,192 @@
+"""Right references that the gate must stay silent on, and near ones that it must still see."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from database.engine import open_database
+from items.checks import Ground, check
+from tests.gate import FIXTURE_TODAY, TODAY, build_fixture, item, strong
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question in both languages, its reference, and the rules that may have something to say."""
+
+    english: str
+    korean: str
+    sql: str
+    hospital: bool = False  # Eunomia in place of the small database
+    rules: frozenset[str] = frozenset()
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    path = build_fixture(tmp_path_factory.mktemp("silent") / "fixture.duckdb")
+    with open_database(path) as database:
+        yield Ground(database, FIXTURE_TODAY)
+
+
+@pytest.fixture(scope="module")
+def hospital(eunomia):
+    with open_database(eunomia) as database:
+        yield Ground(database, TODAY)
+
+
+def found(asked: Asked, small: Ground, hospital: Ground) -> set[str]:
+    made = item(asked.sql, asked.english, question_ko=asked.korean)
+    return strong(check(made, hospital if asked.hospital else small))
+
+
+OWN_MEAN = (
+    "SELECT AVG(own) AS mean FROM (SELECT person_id, AVG(value_as_number) AS own FROM measurement "
+    "WHERE measurement_concept_id = 3004410 AND unit_concept_id = 8554 AND value_as_number IS NOT NULL "
+    "GROUP BY person_id) AS each"
+)
+ALL_THREE = (
+    "SELECT count(*) AS patients FROM (SELECT person_id FROM condition_occurrence GROUP BY person_id "
+    "HAVING bool_or(condition_concept_id = 372328) AND bool_or(condition_concept_id = 28060) "
+    "AND bool_or(condition_concept_id = 260139)) t"
+)
+DIAGNOSES = (
+    "SELECT v.visit_occurrence_id, (SELECT COUNT(*) FROM condition_occurrence c "
+    "WHERE c.visit_occurrence_id = v.visit_occurrence_id) AS diagnoses FROM visit_occurrence v"
+)
+VISITS_FILLED = (
+    "SELECT p.person_id, COALESCE(n.visits, 0) AS visits FROM person p LEFT JOIN (SELECT person_id, "
+    "COUNT(*) AS visits FROM visit_occurrence GROUP BY person_id) n USING (person_id)"
+)
+SILENT = [
+    pytest.param(
+        Asked("As of today, how many people have reached the age of 50?",
+              "오늘을 기준으로 만 50세가 된 사람은 몇 명인가요?",
+              "SELECT COUNT(*) FROM person WHERE birth_date <= DATE '1970-12-31'"),
+        id="a birthday that lies as far back as the age says",
+    ),
+    pytest.param(
+        Asked("As of today, who is younger than 40?", "오늘 기준으로 만 40세 미만인 사람은 누구인가요?",
+              "SELECT person_id FROM person WHERE birth_date > DATE '1980-12-31'"),
+        id="a birthday after that day",
+    ),
+    pytest.param(
+        Asked("Show each visit with the number of diagnoses made during it; those with none show 0.",
+              "방문마다 그 방문에서 내려진 진단 수를 보여 주세요. 진단이 없는 방문은 0으로 표시합니다.",
+              DIAGNOSES),
+        id="the zero that the question speaks of",
+    ),
+    pytest.param(
+        Asked("For each person, how many visits are there? Those without any visit show 0.",
+              "사람마다 방문은 몇 건인가요? 방문이 없는 사람은 0으로 표시합니다.", VISITS_FILLED),
+        id="counts that an outer join adds to everybody",
+    ),
+    pytest.param(
+        Asked("How many patients have had all three of these: otitis media, streptococcal sore throat "
+              "and acute bronchitis?",
+              "중이염, 연쇄구균 인후염, 급성 기관지염 세 가지를 모두 앓은 환자는 몇 명인가요?",
+              ALL_THREE, hospital=True),
+        id="three things in three conditions",
+    ),
+    pytest.param(
+        Asked("What is the mean of the persons' own mean A1c (percent), recorded values only?",
+              "사람마다 당화혈색소(%, 기록된 값만) 평균을 먼저 구한 뒤, 그 평균들의 평균을 내면 얼마인가요?",
+              OWN_MEAN),
+        id="a mean of means that is asked for",
+    ),
+    pytest.param(
+        Asked("List every person who died along with the earliest death date on file.",
+              "사망한 사람마다 기록된 가장 이른 사망일을 보여 주세요.",
+              "SELECT person_id, min(death_date) AS death_date FROM death GROUP BY person_id"),
+        id="every person who has it",
+    ),
+    pytest.param(
+        Asked("By decade of birth, how many patients are there?",
+              "출생 연대(10년 단위)별로 환자는 몇 명인가요?",
+              "SELECT year_of_birth // 10 * 10 AS decade, count(*) AS patients FROM person GROUP BY 1"),
+        id="a decade is ten years",
+    ),
+    pytest.param(
+        Asked("Which visits began within two weeks before 15 June 2020?",
+              "2020년 6월 15일 전 14일 안에 시작된 방문은 어느 것인가요?",
+              "SELECT visit_occurrence_id FROM visit_occurrence WHERE visit_start_date "
+              "BETWEEN DATE '2020-06-01' AND DATE '2020-06-15'"),
+        id="two weeks are fourteen days",
+    ),
+    pytest.param(
+        Asked("Which visits lasted past midnight, open ones left out?",
+              "아직 끝나지 않은 방문을 제외하고, 자정을 넘긴 방문은 어느 것인가요?",
+              "SELECT visit_occurrence_id FROM visit_occurrence WHERE visit_end_date > visit_start_date"),
+        id="open ones that the question leaves out",
+    ),
+    pytest.param(
+        Asked("Name the condition concepts that nobody has been diagnosed with.",
+              "아무도 진단받지 않은 질환 개념의 이름을 알려 주세요.",
+              "SELECT c.concept_name FROM concept c LEFT JOIN condition_occurrence co "
+              "ON co.condition_concept_id = c.concept_id WHERE c.domain_id = 'Condition' "
+              "AND co.condition_occurrence_id IS NULL"),
+        id="nobody is a negation",
+    ),
+    pytest.param(
+        Asked("What fraction of all drug records belongs to women?",
+              "전체 약물 기록 가운데 여성의 기록이 차지하는 비율은 얼마인가요?",
+              "SELECT avg(CASE p.gender_concept_id WHEN 8532 THEN 1.0 ELSE 0 END) AS fraction "
+              "FROM drug_exposure de JOIN person p ON p.person_id = de.person_id", hospital=True),
+        id="a share of records by what their person is",
+    ),
+    pytest.param(
+        Asked("How many visits started in each month of 2020 that had any?",
+              "2020년에 방문이 있었던 달마다 시작된 방문은 몇 건인가요?",
+              "SELECT strftime(visit_start_date, '%Y-%m') AS month, COUNT(*) AS visits "
+              "FROM visit_occurrence WHERE YEAR(visit_start_date) = 2020 GROUP BY 1"),
+        id="the months that have something",
+    ),
+]  # fmt: skip
+SEEN = [
+    pytest.param(
+        Asked("As of today, how many people have reached the age of 50?",
+              "오늘을 기준으로 만 50세가 된 사람은 몇 명인가요?",
+              "SELECT COUNT(*) FROM person WHERE birth_date <= DATE '1970-05-20'",
+              rules=frozenset({"pinned_today"})),
+        id="a birthday counted from another day",
+    ),
+    pytest.param(
+        Asked("Show each visit with the number of diagnoses made during it; those with none show 0.",
+              "방문마다 그 방문에서 내려진 진단 수를 보여 주세요. 진단이 없는 방문은 0으로 표시합니다.",
+              "SELECT visit_occurrence_id, COUNT(condition_occurrence_id) AS diagnoses FROM "
+              "visit_occurrence JOIN condition_occurrence USING (visit_occurrence_id) "
+              "GROUP BY visit_occurrence_id", rules=frozenset({"zero_rows"})),
+        id="visits that a join leaves out",
+    ),
+    pytest.param(
+        Asked("Of the women, how many visits per person, those never seen included?",
+              "여성의 1인당 방문은 몇 건인가요? 방문한 적이 없는 여성도 포함합니다.",
+              "SELECT AVG(n) AS visits FROM (SELECT p.person_id, COUNT(*) AS n FROM person p "
+              "JOIN visit_occurrence v USING (person_id) WHERE p.gender_concept_id = 8532 "
+              "GROUP BY p.person_id) t", rules=frozenset({"zero_rows"})),
+        id="women that a join leaves out",
+    ),
+    pytest.param(
+        Asked("How many hospital stays began in each month of 2018?",
+              "2018년에 시작된 입원은 월별로 몇 건인가요?",
+              "SELECT month(visit_start_date) AS month, count(*) AS stays FROM visit_occurrence "
+              "WHERE visit_concept_id = 9201 AND year(visit_start_date) = 2018 GROUP BY 1",
+              hospital=True, rules=frozenset({"missing_periods"})),
+        id="months that have no row",
+    ),
+    pytest.param(
+        Asked("On average, in which year were the people born who have a diagnosis?",
+              "진단이 기록된 사람들의 출생 연도 평균은 얼마인가요?",
+              "SELECT AVG(p.year_of_birth) AS mean_year FROM condition_occurrence AS c "
+              "JOIN person AS p USING (person_id)", rules=frozenset({"fan_out"})),
+        id="people that weigh as much as they have records",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", SILENT)
+def test_a_right_reference_meets_silence(asked, small, hospital):
+    assert found(asked, small, hospital) == set()
+
+
+@pytest.mark.parametrize("asked", SEEN)
+def test_a_wrong_reference_of_the_same_kind_is_seen(asked, small, hospital):
+    assert asked.rules <= found(asked, small, hospital)

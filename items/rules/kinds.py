@@ -15,7 +15,10 @@ BELOW_ONLY = (
     r"sub-?types?|sub-?kinds|descendants?|children|narrower|more specific|other than|itself|"
     r"(?:which|what|list|name) (?:\w+ ){0,3}(?:kinds?|types?|forms?)"
 )
-BELOW_TOO = r"includ\w+|(?:and|or|with) (?:of )?(?:all |any )?(?:of )?(?:its|their)|taken together|together with"
+BELOW_TOO = (
+    r"includ\w+|(?:and|or|with) (?:of )?(?:all |any )?(?:of )?(?:its|their)|"
+    r"(?:taken together|together with)\b"
+)
 ANY_PRODUCT = (
     r"any (?:\w+ ){0,2}(?:product|preparation|form|strength|dose|formulation|brand)s?\b|"
     r"(?:in|of) (?:any|every|whatever) (?:form|strength|dose|formulation)|"

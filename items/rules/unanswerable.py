@@ -27,6 +27,25 @@ NAMED_IN = (  # where a term would stand, if the database had it
     ("procedure_occurrence", "procedure_source_value"),
     ("observation", "observation_source_value"),
 )
+PLAIN = {  # tables that hold a kind of event, and the words that ask for such events and no more
+    "visit_occurrence": {"visit", "visits", "visited", "admission", "admissions", "admitted", "hospital",
+                         "hospitalised", "hospitalized", "hospitalisation", "hospitalization", "inpatient",
+                         "outpatient", "emergency", "room", "stay", "stays", "discharged", "discharge"},
+    "condition_occurrence": {"diagnosis", "diagnoses", "diagnosed", "condition", "conditions", "disease"},
+    "drug_exposure": {"drug", "drugs", "medication", "medications", "exposure", "exposures", "taken",
+                      "took", "given", "received", "prescribed"},
+    "procedure_occurrence": {"procedure", "procedures", "performed", "underwent"},
+    "measurement": {"measurement", "measurements", "measured"},
+}  # fmt: skip
+ASKING = frozenset(
+    words(
+        "a all an and any are at be been between by count date dates day days did do does each ever "
+        "every first for from give had has have her his how in is it its last latest list many men "
+        "month months most number of often on or patient patients people per person persons recent show "
+        "start started that the their there these they this time times to total was were what when "
+        "which who women year years"
+    )
+)
 
 
 @rule("problem", source="S1-061, S1-062; DESIGN, Agreements 10")
@@ -60,8 +79,11 @@ def answer_elsewhere(case: Case) -> Iterator[Found | str]:
             f"{'.'.join(origin)} holds values and is named like {named}",
             evidence=f"{known.rows - known.nulls:,} values, from {known.low!r} to {known.high!r}",
         )
-    if not column:
+    if column:
+        yield from _asked_beside(case, table, column)
+    else:
         yield from _recorded_as_events(case, table)
+        yield from _answered_plainly(case, table)
     named_so = [".".join(origin) for origin in _spoken_of(case) if origin[0] != table]
     if named_so:
         yield Found(
@@ -142,6 +164,38 @@ def _like_named(case: Case, table: str, column: str) -> Iterator[tuple[str, str]
                 found = set(table.split("_")) <= set(parts)
             if found:
                 yield other, name
+
+
+def _asked_beside(case: Case, table: str, column: str) -> Iterator[Found]:
+    """Look for a column beside the witness that is what the question asks for by its name."""
+    own = set(column.split("_")) - GENERIC
+    if any(alike(word, part) for word in case.wording.words for part in own):
+        return
+    for name in case.facts.tables[table]:
+        told = set(name.split("_")) - GENERIC - COMMON
+        telling = next(iter(told)) if len(told) == 1 and name != column else ""
+        known = case.facts.column((table, name)) if len(telling) > 3 else None
+        asks = rf"(?:what|which) (?:(?:is|was|are|were) )?(?:the |each )?(?:\w+ )?{telling}\b"
+        if known is not None and known.distinct > 1 and case.wording.says(asks):
+            yield Found(
+                f"the question asks for the {telling}; {table}.{name} holds values",
+                evidence=f"{known.rows - known.nulls:,} values, from {known.low!r} to {known.high!r}",
+            )
+
+
+def _answered_plainly(case: Case, table: str) -> Iterator[Found]:
+    """Look for a table of events that has all that the question's words ask for."""
+    asked = {word for word in case.wording.words if not word[0].isdigit()} - ASKING
+    for other, kind in PLAIN.items():
+        column = other.split("_")[0] + "_concept_id"
+        if other == table or not asked & kind or not case.facts.has(other, column):
+            continue
+        names = case.facts.used((other, column)).values()
+        left = asked - kind - {word for name in names for word in words(name)}
+        if not left and case.facts.rows(f'SELECT 1 FROM "{other}" LIMIT 1'):
+            yield Found(
+                f"the question asks for nothing beyond {other}, which has rows; the witness is {table}"
+            )
 
 
 def _recorded_as_events(case: Case, table: str) -> Iterator[Found | str]:

@@ -36,6 +36,12 @@ def consonants(word: str) -> frozenset[str]:
     return frozenset({_latin(spelled), _latin(without)})
 
 
+def opens_with_vowel(word: str) -> bool:
+    """Return whether no consonant opens a word: 와파린 and warfarin, 아스피린 and aspirin."""
+    opens = (ord(word[0]) - HANGUL) // (21 * FINALS)
+    return _INITIALS[opens] == "." if "가" <= word[0] <= "힣" else word[0].lower() in "aeiouwy"
+
+
 def _latin(word: str) -> str:
     return "".join(_LATIN.get(letter, "") for letter in word)
 

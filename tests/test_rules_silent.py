@@ -179,6 +179,14 @@ SEEN = [
               "JOIN person AS p USING (person_id)", rules=frozenset({"fan_out"})),
         id="people that weigh as much as they have records",
     ),
+    pytest.param(
+        Asked("Take each person's own average A1c (percent, recorded only) and average those averages.",
+              "사람마다 당화혈색소(%, 기록된 값만) 평균을 먼저 구한 뒤, 그 평균들의 평균을 내면 얼마인가요?",
+              "SELECT AVG(value_as_number) AS mean FROM measurement WHERE measurement_concept_id = 3004410 "
+              "AND unit_concept_id = 8554 AND value_as_number IS NOT NULL",
+              rules=frozenset({"mean_of_means"})),
+        id="one mean where the mean of means is asked for",
+    ),
 ]  # fmt: skip
 
 

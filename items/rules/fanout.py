@@ -9,13 +9,13 @@ from items.rules.sql import DIALECT, Part, Query
 from items.rules.wording import RECORDS, VISITS
 
 SUMS = (exp.Sum, exp.Avg, exp.Stddev, exp.StddevSamp, exp.Variance, exp.Median)
-OWN_MEANS = (
+OWN_MEAN = r"own (?:\w+ )?(?:mean|average)"
+MEAN_OF_MEANS = (
     r"(?:mean|average) of (?:\S+ ){0,4}(?:means?|averages?)\b",
     r"averag\w+ (?:out )?(?:of )?(?:those|these|the|their) (?:\w+ )?(?:means|averages)",
-    r"own (?:\w+ )?(?:mean|average)",
     r"(?:mean|average)d? (?:first )?(?:per|within|by) \w+(?: first)?,? (?:and )?(?:then|over|across)",
 )
-OWN_MEANS_KOREAN = "평균들|그 평균[을의]|마다[^.?]*평균[^.?]*평균"
+MEANS_KOREAN = "평균들|그 평균[을의]|마다[^.?]*평균[^.?]*평균"
 OF_RECORDS = (
     rf"(?:of|among) (?:all |the )*(?:[\w-]+ ){{0,2}}(?:{'|'.join((*RECORDS, *VISITS))}|"
     r"measurements|diagnoses)\b"
@@ -92,7 +92,15 @@ def distinct_values_added(case: Case) -> Iterator[Found | str]:
 @rule("warning", source="arXiv 2601.08778 (error class E1): a mean of means weighs groups alike")
 def mean_of_means(case: Case) -> Iterator[Found | str]:
     """A mean of group means is not the mean."""
-    if case.query is None or case.wording.says(*OWN_MEANS, korean=OWN_MEANS_KOREAN):
+    if case.query is None:
+        return
+    if case.wording.says(*MEAN_OF_MEANS, OWN_MEAN, korean=MEANS_KOREAN):
+        grouped = case.query.tree.find(exp.Group, exp.Window)
+        yield "the question asks for the mean of each one's own mean"
+        if case.wording.says(*MEAN_OF_MEANS) and case.query.tree.find(exp.Avg) and not grouped:
+            yield Found(
+                "the question asks for the mean of means; the query takes one mean of all rows"
+            )
         return
     for part in case.query.parts:
         for outer in part.own(exp.Avg):

@@ -44,7 +44,8 @@ def english(text: str) -> set[float]:
     }
     for ten, one in re.findall(rf"\b({TENS})-(\w+)\b", text.lower()):
         found.add(float(NUMBERS[ten] + NUMBERS.get(one, 0)))
-    lower = re.findall(r"[a-z]+", re.sub(rf"\b(?:{TENS})-\w+", "", text.lower()))
+    single = re.sub(rf"\b(?:{TENS})-\w+|\bnineteen[ -](?:{TENS}|\w+ties)\b", "", text.lower())
+    lower = re.findall(r"[a-z]+", single)
     found |= {float(n) for word in lower if (n := NUMBERS.get(word, 0)) > 2 and word != "hundred"}
     for place, month in enumerate(MONTHS, 1):
         name = month.title()

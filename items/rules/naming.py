@@ -9,7 +9,7 @@ from items.rules.base import Case, Found, rule
 from items.rules.concepts import EMPTY_WORDS
 from items.rules.sql import Origin
 from items.rules.wording import alike, words
-from items.sounds import consonants
+from items.sounds import consonants, opens_with_vowel
 
 EVENTS: tuple[Origin, ...] = (
     ("condition_occurrence", "condition_concept_id"),
@@ -26,7 +26,11 @@ FORMS = {
     "tablet", "capsule", "solution", "injection", "injectable", "suspension", "extended", "release",
     "chewable", "vaccine", "topical", "inhaler", "inhalant", "metered", "powder", "ointment", "patch",
     "implant", "delayed", "prefilled", "syringe", "transdermal", "system", "monthly", "hydrochloride",
-    "sodium", "product", "containing",
+    "sodium", "product", "containing", "adsorbed", "bitartrate", "bromide", "chloride", "conjugate",
+    "fumarate", "hydrobromide", "inactivated", "ingredients", "injector", "intrauterine",
+    "macrocrystals", "modified", "monohydrate", "mucosal", "potassium", "preservative", "propionate",
+    "succinate", "sulfate", "toxoids",
+    "vaginal",
 }  # fmt: skip
 
 
@@ -82,7 +86,7 @@ def _sounded(token: str, known: dict[str, str]) -> tuple[str, str] | None:
     """Return how a Korean word begins and the drug that sounds so: particles follow it."""
     for end in range(len(token), SYLLABLES - 1, -1):
         (sound,) = consonants(token[:end])
-        if sound in known:
+        if sound in known and opens_with_vowel(token) == opens_with_vowel(known[sound]):
             return token[:end], known[sound]
     return None
 

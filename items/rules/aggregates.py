@@ -20,7 +20,8 @@ MEANS = (
     r"(?:mean|average)s? of (?:(?:the|all|those|these|their) )*(?:\w+(?:'s?)? ){0,3}(?:means|averages)\b|"
     r"average(?:s|d)? (?:those|these|the|their) (?:\w+ )?(?:means|averages)\b|"
     r"(?:mean|average)\b[^.?]*\bthen\b[^.?]*\b(?:mean|average)\b|"
-    r"(?:mean|average)\b[^.?]*\b(?:mean|average) of (?:those|these|them)\b"
+    r"(?:mean|average)\b[^.?]*\b(?:mean|average) of (?:those|these|them)\b|"
+    r"(?:mean|average)\b[^.?]*\bof (?:each|every) \w+(?:'s)? (?:own )?(?:mean|average)\b"
 )
 EACH = r"(?:each|every|per|own|individual|by|within)\b|(?:person|patient)s?'s?"
 

@@ -23,7 +23,10 @@ RISING = (
 AGED = "{0} (?:\\w+ ){{0,2}}(?:first|on top|at the top)|{0} to (?:the )?{1}|from (?:the )?{0} to"
 OLD_FIRST, YOUNG_FIRST = AGED.format("oldest", "youngest"), AGED.format("youngest", "oldest")
 NUMBERED = r"(?:and|with|give|show) (?:the |its |their |a )?(?:number|count) of\b|and how many\b"
-TOO = r"(?:and|with|plus|along with|as well as|together with) (?:(?:the|their|its|his|her|an?) )*"
+TOO = (
+    r"(?:and|with|plus|along with|as well as|together with) (?:what (?:is|was) )?"
+    r"(?:(?:the|their|its|his|her|an?) )*"
+)
 FEW = r"earliest|first|lowest|smallest|minimum|shortest|fewest"
 MANY = r"latest|last|most recent|highest|largest|maximum|longest"
 BOTH_ENDS = (

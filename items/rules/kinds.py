@@ -99,7 +99,7 @@ def with_or_without(case: Case) -> Iterator[Found | str]:
     listed = {value for _, _, value, _ in equalities(case)}
     for id, names, origin in concepts_named(case):
         side, rest = _side(names[0])
-        if side is None:
+        if side is None or not _mostly_said(case, rest[0]) or _excluded(case, id):
             continue
         for other, name in case.facts.used(origin).items():
             opposite = _side(name)
@@ -122,6 +122,19 @@ def _side(name: str) -> tuple[bool | None, tuple[frozenset[str], frozenset[str]]
     last = places[-1]
     before = frozenset(told[: places[0]]) - JOINING
     return SIDES[told[last]], (before, frozenset(told[last + 1 :]) - JOINING)
+
+
+def _mostly_said(case: Case, before: frozenset[str]) -> bool:
+    """Whether the question speaks of the thing itself: of half of its words or more."""
+    said = [part for part in before if any(alike(word, part) for word in case.wording.words)]
+    return 2 * len(said) >= len(before)
+
+
+def _excluded(case: Case, id: int) -> bool:
+    """Whether the query leaves out those who have a concept."""
+    numbers = case.query.tree.find_all(exp.Literal) if case.query else ()
+    found = [node for node in numbers if literal(node) == id]
+    return any(node.find_ancestor(exp.Not, exp.Except) is not None for node in found)
 
 
 def _asked_side(case: Case, after: frozenset[str]) -> bool | None:

@@ -7,6 +7,7 @@ from math import isnan
 import sqlglot
 from sqlglot import exp
 
+from database.functions import WORDS_CLOCK
 from database.result import Failure
 from items.model import untidy
 from items.rules.base import TIME_S, Case, Found, rule
@@ -149,6 +150,6 @@ def _called(node: exp.Expr) -> str:
         return str(node.this).lower()
     if isinstance(node, exp.Func):
         return node.sql_name().lower()
-    if isinstance(node, exp.Column) and not node.table:
-        return node.name.lower()
-    return ""
+    bare = isinstance(node, exp.Column) and not node.table
+    # `ORDER BY age` is a column; only these words are a clock without parentheses.
+    return node.name.lower() if bare and node.name.lower() in WORDS_CLOCK else ""

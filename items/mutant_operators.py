@@ -12,7 +12,8 @@ from itertools import pairwise
 from sqlglot import exp
 
 from items.mutants_skipped import is_id, is_place, joins_sources, one_row, person, undone
-from items.rules.sql import Query, Tables, bare, conjuncts
+from items.rules.nodes import bare, conjuncts
+from items.rules.sql import Query, Tables
 
 STRICTER = {exp.GTE: exp.GT, exp.GT: exp.GTE, exp.LTE: exp.LT, exp.LT: exp.LTE}
 MOST_CHOICES = 4  # of an IN list that are left out one at a time

@@ -6,7 +6,8 @@ UNION of rows that a constant tells apart.
 
 from sqlglot import exp
 
-from items.rules.sql import Part, Tables, bare, conjuncts
+from items.rules.nodes import bare, conjuncts
+from items.rules.sql import Part, Tables
 
 
 def joins_sources(condition: exp.Expr) -> bool:

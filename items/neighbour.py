@@ -23,7 +23,8 @@ from database.build import QueryError, literal
 from items.model import Item
 from items.neighbour_rows import Made, make_rows
 from items.rules.facts import Facts, as_date
-from items.rules.sql import DIALECT, Origin, Part, Query, bare
+from items.rules.nodes import bare
+from items.rules.sql import DIALECT, Origin, Part, Query
 from registry.canonical import sha256_json
 
 BUILDER = 1  # counted up when the same recipe would give other rows

@@ -13,7 +13,8 @@ from sqlglot import exp
 from database.result import Result
 from database.scratch import Ask
 from items.mutants import Mutant
-from items.rules.sql import DIALECT, Part, Query, bare, conjuncts
+from items.rules.nodes import bare, conjuncts
+from items.rules.sql import DIALECT, Part, Query
 
 ROWS = 2
 COLUMNS = 4

@@ -1,9 +1,11 @@
-"""The rules of the gate, one subject a file; items/checks.py says in which order they run.
+"""The rules of the gate, one subject a file; listed.py says in which order they run.
 
 base.py         what a rule is and what it sees: Rule, Found, Finding, Ground, Case
 facts.py        what the database holds: counts, NULLs and ranges of a column, names of a concept
 sql.py          reading SQL: the parsed, qualified tree and how to ask variants of it
+nodes.py        one node of that tree: its conditions, its constant
 wording.py      what a question asks for, in English and in Korean
+figures.py      the numbers that a question says, in figures and in words, in either language
 
 basics.py       the rules of the source: one SELECT, its rows, its clock, its texts (S1-057 to S1-059)
 unanswerable.py the witness is true, and nothing else could answer (S1-060 to S1-062)
@@ -14,6 +16,7 @@ distinct.py     different days counted for visits, different records for people
 fanout.py       joins and groups that make one thing count several times
 grouping.py     names that several things share, ids that do not exist, groups with a gap
 absences.py     those who have nothing and should still have their row or their zero
+left_out.py     zeros of a visit, a provider or a subgroup that a join loses
 nulls.py        what a missing value does to a comparison, a list, an average, a count
 values.py       constants absent from their column, codes as numbers, dead columns
 numbers.py      text that holds numbers, decimals cut off, divisions by zero

@@ -8,7 +8,8 @@ from sqlglot import exp
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
 from items.rules.left_out import filled_up, joined_away, zeros_asked
-from items.rules.sql import DIALECT, Part, bare, conjuncts
+from items.rules.nodes import bare, conjuncts
+from items.rules.sql import DIALECT, Part
 
 SOME_PERIODS = (  # the question asks for those with something
     r"(?:month|year|day)s?(?: (?:of|in) \d{4})? (?:that|which|when|where|having|"

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, bare, literal
+from items.rules.nodes import bare, literal
+from items.rules.sql import DIALECT, Part
 
 AGE = r"how old|\bage\b|aged|older|younger|years? old|years of age"
 AGE_KOREAN = "나이|몇 살|세 이상|세 이하|연령|세 미만|세 초과"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, bare
+from items.rules.nodes import bare
+from items.rules.sql import DIALECT
 
 FALLING = (
     r"descending|from (?:the )?(?:most|highest|largest|longest|latest|newest|busiest)\b|"

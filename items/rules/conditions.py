@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, bare, conjuncts, literal
+from items.rules.nodes import bare, conjuncts, literal
+from items.rules.sql import DIALECT, Part
 
 
 @rule("warning", source="arXiv 2601.08778 (error class E1)")

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, Query, bare, literal
+from items.rules.nodes import bare, literal
+from items.rules.sql import DIALECT, Part, Query
 from items.rules.wording import DIFFERENT, KINDS, PEOPLE, RECORDS, VISITS, words
 
 ID_OF = {"person": "person_id", "visit": "visit_occurrence_id"}

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, conjuncts, literal
+from items.rules.nodes import conjuncts, literal
+from items.rules.sql import DIALECT, Part
 
 FIRST_EVER = (
     r"very first\b|first[- ]ever\b|first (?:time )?(?:ever|in (?:their|his|her) li(?:fe|ves))\b|new.onset\b|"

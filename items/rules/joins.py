@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT, Part
 
 ANCESTOR, DESCENDANT = (
     ("concept_ancestor", "ancestor_concept_id"),

@@ -7,7 +7,8 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.concepts import concepts_named, said_of
-from items.rules.sql import DIALECT, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT
 from items.rules.values import equalities
 from items.rules.wording import alike, words
 

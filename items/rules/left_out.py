@@ -10,7 +10,8 @@ from sqlglot import exp
 from sqlglot.optimizer.scope import Scope
 
 from items.rules.base import Case, Found
-from items.rules.sql import DIALECT, Part, conjuncts
+from items.rules.nodes import conjuncts
+from items.rules.sql import DIALECT, Part
 
 WHO = "those|patients|people|women|men|persons|visits|providers|ones"
 ZEROS = (

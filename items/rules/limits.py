@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
-from items.rules.sql import DIALECT, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT
 from items.rules.wording import number
 
 WORD = r"(\d[\d,]*(?:\.\d+)?|[a-z]+)"

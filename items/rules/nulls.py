@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, bare, literal
+from items.rules.nodes import bare, literal
+from items.rules.sql import DIALECT, Part
 
 LIMITS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between)
 

@@ -6,7 +6,8 @@ from math import isinf, isnan
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Origin, bare
+from items.rules.nodes import bare
+from items.rules.sql import DIALECT, Origin
 from items.rules.values import TEXT
 
 RATIO = r"share|proportion|percent|percentage|fraction|ratio|rate|mean|average|per\b"

@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
-from items.rules.sql import DIALECT, Part, bare, literal
+from items.rules.nodes import bare, literal
+from items.rules.sql import DIALECT, Part
 from items.rules.wording import number
 
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT
 
 FIRST = (
     r"first (?:time|ever|diagnos\w+|use\b|visit|dose|record\w*|prescri\w+|exposure|episode|bleed|occurrence"

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT
 from items.rules.wording import number
 
 YES_NO = {"yes", "no", "y", "n", "true", "false", "0", "1", "예", "아니오", "아니요"}

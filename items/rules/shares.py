@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Part, Query, bare, literal
+from items.rules.nodes import bare, literal
+from items.rules.sql import DIALECT, Part, Query
 from items.rules.wording import alike, words
 
 SHARE = r"share|proportion|percentage|percent|fraction"

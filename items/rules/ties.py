@@ -10,7 +10,8 @@ from itertools import pairwise
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Query, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT, Query
 
 KEYS = "sort_key_"
 PICKS = (exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last)

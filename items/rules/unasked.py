@@ -9,7 +9,8 @@ from sqlglot import exp
 from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
 from items.rules.limits import SIGNS
-from items.rules.sql import DIALECT, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT
 from items.rules.wording import number
 
 SEXES = {"8507": "men", "8532": "women"}

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.sql import DIALECT, Origin, Part, literal
+from items.rules.nodes import literal
+from items.rules.sql import DIALECT, Origin, Part
 
 TEXT = ("VARCHAR", "TEXT", "CHAR", "STRING")
 

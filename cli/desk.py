@@ -1,13 +1,14 @@
 """The owner's desk: what needs a person waits here, and nothing is lost when the terminal closes."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from cli.desk_items import Act, Word, settle_item
+from cli.desk_waiting import found_waiting, waiting
 from cli.desk_words import settle_decision, settle_freeze
-from cli.making import ROSTER, BudgetOption, RosterOption, Setting, TierName, setting, unfrozen
+from cli.making import ROSTER, BudgetOption, RosterOption, Setting, unfrozen
 from cli.options import (
     DATA,
     REGISTRY,
@@ -19,10 +20,6 @@ from cli.options import (
     TaskOption,
 )
 from cli.telling import plain
-from registry.reader import FormatError
-
-if TYPE_CHECKING:
-    from items.questions import QuestionFile
 
 
 def desk(
@@ -74,9 +71,9 @@ def desk(
     Example: benchtoward text2sql desk hard-007 --act drop --by Kim --reason "No clinician asks this."
     """
     if item is None:
-        _list(_waiting(registry, runs, data, task, roster), json=json)
+        _list(waiting(registry, runs, data, task, roster), json=json)
         return
-    where, shown = _found(registry, runs, data, task, roster, item)
+    where, shown = found_waiting(registry, runs, data, task, roster, item)
     unfrozen(where)
     if shown["kind"] == "freeze":
         settle_freeze(where, shown["plan"], act, by, reason)
@@ -87,48 +84,6 @@ def desk(
         changed = {name: text for name, text in named.items() if text is not None}
         word = Word(act, by, reason, rule, edit, changed)
         settle_item(where, shown, word, budget, quiet=json)
-
-
-def _waiting(
-    registry: Path, runs: Path, data: Path, task: str | None, roster: str
-) -> list[tuple[Setting, dict[str, Any]]]:
-    """Return what waits in each tier of the task."""
-    import asyncio
-
-    from graphs.pipeline import at_desk
-
-    found = []
-    tiers: tuple[TierName, ...] = ("easy", "hard")
-    for tier in tiers:
-        try:
-            where = setting(registry, runs, data, task, tier, roster)
-        except FormatError:
-            continue  # the task has no such tier
-        if (runs / "checkpoints.sqlite").exists():
-            shown = asyncio.run(at_desk(runs, where.path.stem))
-            found += [(where, one) for one in _still(where, shown)]
-    return found
-
-
-def _still(where: Setting, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what waits still: no item that was changed, dropped, waived or approved by other ways since."""
-    from items.approvals import approval
-    from items.questions import load_questions
-    from items.records import record_of
-    from registry.events import load
-
-    if not any("item" in one for one in shown):
-        return shown
-    file, record = load_questions(where.path), load(record_of(where.path))
-    open_ = {item.id: item.sha256 for item in file.kept if not approval(record, item).approved}
-    return [one for one in shown if "item" not in one or _waits(file, open_, one)]
-
-
-def _waits(file: "QuestionFile", open_: dict[str, str], shown: dict[str, Any]) -> bool:
-    id, sha256 = shown["item"], shown["item_sha256"]
-    rules = [problem.partition(":")[0] for problem in shown.get("problems", ())]
-    waived = any(file.settings.waiver(id, sha256, rule) for rule in rules)
-    return not waived and open_.get(id) == sha256
 
 
 def _list(found: list[tuple[Setting, dict[str, Any]]], *, json: bool) -> None:
@@ -151,29 +106,6 @@ def _list(found: list[tuple[Setting, dict[str, Any]]], *, json: bool) -> None:
             )
         else:
             options = ", ".join(shown["options"])
-            print(f"decision {shown['decision']}: {shown['question']} [{options}]")
+            print(f"decision {shown['decision']}: {plain(shown['question'])} [{options}]")
             print(f"    text2sql desk {shown['decision']} --option OPTION --by NAME --reason ...")
     print(f"{len(found)} wait for the owner")
-
-
-def _found(
-    registry: Path, runs: Path, data: Path, task: str | None, roster: str, name: str
-) -> tuple[Setting, dict[str, Any]]:
-    """Return where something waits, seated as the thread that waits, and what it shows.
-
-    Raises: FormatError (nothing of that name waits).
-    """
-    waiting = _waiting(registry, runs, data, task, roster)
-    for where, shown in waiting:
-        if _name(shown) == name:
-            panel = shown.get("panel", roster)
-            return setting(registry, runs, data, task, where.tier, panel), shown
-    have = ", ".join(_name(shown) for _, shown in waiting) or "nothing"
-    raise FormatError(
-        registry / "drafts", None, f"{name!r} does not wait for the owner; {have} does"
-    )
-
-
-def _name(shown: dict[str, Any]) -> str:
-    """Return what a waiting thing is called on the command line."""
-    return str(shown.get("item") or shown.get("decision") or "freeze")

@@ -6,6 +6,8 @@ from typing import Any
 import typer
 
 from cli.making import Setting
+from cli.telling import plain
+from registry.reader import FormatError
 
 
 def settle_freeze(where: Setting, seen: str, act: str | None, by: str, reason: str) -> None:
@@ -47,17 +49,22 @@ def settle_decision(
 
     from cli.deciding import Voting, decide_on
     from cli.evidence import current_evidence
+    from items.questions import load_questions
 
     id, options = shown["decision"], shown["options"]
     if not option:
-        print(f"{id}: {shown['question']} [{', '.join(options)}]; --option decides it")
+        print(f"{id}: {plain(shown['question'])} [{', '.join(options)}]; --option decides it")
         return
     by, reason = signed(by, reason)
     if option not in options:
         raise typer.BadParameter(f"no option {option!r} of {id}; {', '.join(options)}")
     vote = Voting(True, {id: {"option": option, "by": by, "reason": reason}}, False, 0, only=id)
     asyncio.run(decide_on(where, current_evidence(where), vote, budget, quiet=quiet))
-    print(f"{id}: {option}, by {by}")
+    now = next((d for d in load_questions(where.path).decisions if d.id == id), None)
+    if now is None or (now.option, now.by) != (option, "owner"):
+        stands = f"{now.option} by the {now.by}" if now else "nothing"
+        raise FormatError(where.path, None, f"{id} was not decided so: the record holds {stands}")
+    print(f"{id}: {option}, by {plain(by)}")
 
 
 def signed(by: str, reason: str) -> tuple[str, str]:

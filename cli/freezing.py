@@ -1,7 +1,8 @@
 """The freeze: what must hold, what is written, and the question to the owner before it."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -103,11 +104,29 @@ def waits(plan: Plan) -> bool:
 
 
 def answer_freeze(plan: Plan, answer: dict[str, Any]) -> None:
-    """Give the owner's word on a plan that waits. Raises: typer.Exit 1 where it is a no."""
-    _go_on(plan, answer)
+    """Give the owner's word on a plan that waits, while nobody else may change a question file.
+
+    Raises: typer.Exit 1 (it is a no, or the plan has changed since it was shown), BusyError.
+    """
+    with _held(plan.where):
+        now = freeze_plan(plan.where, by=answer["by"])
+        if now.sha256 != plan.sha256 or _go_on(plan, answer):
+            print("not frozen: the plan has changed since it was shown; the same command shows it")
+            raise typer.Exit(1)
     if answer["act"] != "approve":
         print("not frozen: the owner said no")
         raise typer.Exit(1)
+
+
+@contextmanager
+def _held(where: Setting) -> Iterator[None]:
+    """Hold every tier's file, with what a person changed in it taken into its record."""
+    from graphs.workbook import open_workbook
+
+    with ExitStack() as files:
+        for tier in where.task.tiers.values():
+            files.enter_context(open_workbook(where.registry / tier.file))
+        yield
 
 
 def _go_on(plan: Plan, answer: dict[str, Any] | None) -> bool:

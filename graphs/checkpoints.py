@@ -26,6 +26,10 @@ from langgraph.typing import ContextT, StateT
 Graph = CompiledStateGraph[StateT, ContextT, Any, Any]
 
 
+class NotWaitingError(Exception):
+    """An owner's word for a thread that does not wait for one."""
+
+
 @asynccontextmanager
 async def open_checkpoints(runs: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Yield the checkpointer of a runs folder. Raises: OSError."""
@@ -48,7 +52,8 @@ async def drive(
 ) -> dict[str, Any]:
     """Run a thread to its end or to its next interrupt; go on where a killed run left it.
 
-    answer: what the owner says to the interrupt it waits at; None leaves it waiting.
+    answer: what the owner says to the interrupt it waits at; None leaves it waiting. A thread that
+            does not wait (any longer) takes none: NotWaitingError, and nothing is done.
     stale:  tells of a state, and whether it waits, that its work no longer holds: it begins anew.
     Returns the state, with `__interrupt__` where it waits.
     """
@@ -58,6 +63,8 @@ async def drive(
         await _forget(graph, thread)
         have = await graph.aget_state(config)
     waits = bool(have.interrupts)
+    if answer is not None and not waits:
+        raise NotWaitingError(thread)
     if waits and answer is None:
         return {**have.values, "__interrupt__": have.interrupts}
     given: Any = Command(resume=answer) if waits else None if have.next else start

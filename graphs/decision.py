@@ -125,6 +125,7 @@ async def owner(state: State, runtime: Runtime[Context]) -> State:
         "decision": decision.id,
         "question": decision.question,
         "options": [option.id for option in decision.options],
+        "evidence": state["evidence"],
     }
     return {"answer": interrupt(shown)}
 

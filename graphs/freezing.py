@@ -11,6 +11,7 @@ A thread is one task's freeze with one roster. A plan that has changed since it 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -19,7 +20,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from graphs.checkpoints import Graph, drive, open_checkpoints
+from graphs.checkpoints import Graph, NotWaitingError, drive, open_checkpoints
 
 
 class State(TypedDict, total=False):
@@ -80,14 +81,21 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph[State, 
 async def go_on(
     context: Context, runs: Path, thread: str, answer: dict[str, Any] | None = None
 ) -> bool:
-    """Bring a freeze to its interrupt, or past it with the owner's word; tells whether it waits."""
+    """Bring a freeze to its interrupt, or past it with the owner's word; tells whether it waits.
+
+    A word for a plan that has changed since is not taken: the new plan waits.
+    """
     async with open_checkpoints(runs) as saver:
-        state = await drive(
+        step = partial(
+            drive,
             build(saver),
             thread,
             State(plan=context.plan),
             context,
-            answer=answer,
             stale=lambda state, _waits: state.get("plan") != context.plan,
         )
+        try:
+            state = await step(answer=answer)
+        except NotWaitingError:
+            state = await step()
     return "__interrupt__" in state

@@ -7,15 +7,17 @@ decide         decision.py, a decision a thread
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from agents.seats import Vote, Voter
 from graphs import authoring, decision, freezing, review
-from graphs.checkpoints import drive, open_checkpoints, waiting
+from graphs.checkpoints import NotWaitingError, drive, open_checkpoints, waiting
 from graphs.pool import WIDTH, each
 from graphs.sitting import Context, State
 from graphs.workbook import Workbook
+from registry.reader import FormatError
 
 Step = Callable[[str], None]
 AUTHORS = 8  # places written at once: each author sees what was there when it began
@@ -58,16 +60,12 @@ async def review_items(
             book, kind = context.book, "fix" if rounds else "review"
             start: State = {"item_id": id, "last_round": book.round(id) - 1 + rounds}
             thread, word = f"{kind}/{book.path.stem}/{id}/{panel}", (answers or {}).get(id)
-            await drive(
-                graph,
-                thread,
-                start,
-                context,
-                answer=word,
-                stale=lambda state, waits: _overtaken(
-                    book, state, waits=waits, answered=word is not None
-                ),
-            )
+            stale = partial(_overtaken, book, answered=word is not None)
+            try:
+                await drive(graph, thread, start, context, answer=word, stale=stale)
+            except NotWaitingError:
+                told = f"{id} was changed since it was shown; the command run again shows it anew"
+                raise FormatError(book.path, None, told) from None
             step(id)
 
         await each(work, judge)
@@ -120,9 +118,9 @@ async def decide(
             answer = (answers or {}).get(id)
             # A seat that could not answer is asked again before the owner is.
             silent = answer is None and _silent(context, id)
-            state = await drive(
-                graph, thread, start, context, answer=answer, stale=lambda _state, _waits: silent
-            )
+            state = await drive(graph, thread, start, context, stale=lambda _state, _waits: silent)
+            if "__interrupt__" in state and answer is not None:
+                state = await drive(graph, thread, start, context, answer=answer)
             if "__interrupt__" in state:
                 undecided.append(id)
             step(id)
@@ -190,18 +188,19 @@ def _silent(context: decision.Context, id: str) -> bool:
     return any(not event.body["valid"] for ballot in held for event in ballot)
 
 
-def _overtaken(book: Workbook, state: Mapping[str, Any], *, waits: bool, answered: bool) -> bool:
+def _overtaken(book: Workbook, state: Mapping[str, Any], waits: bool, *, answered: bool) -> bool:
     """Tell whether a thread's item was changed by someone else than its own fixer since.
 
     waits: the thread waits for the owner, so that nobody's change is its own. A rule that stopped it may
     be waived or set otherwise since: unless the owner answers now, the gate looks again.
     """
-    judged, id = state.get("item_sha256"), state["item_id"]
+    judged = state.get("item_sha256")
     if judged is None:
         return False
+    id = state["item_id"]
     if waits:
-        changed = book.item(id).sha256 != judged or book.dropped(id)
-        return changed or (bool(state["problems"]) and not answered)
+        changed = book.item(id).sha256 != judged
+        return changed or (not answered and (bool(state["problems"]) or book.dropped(id)))
     if book.item(id).sha256 == judged:
         return False
     last = [event for event in book.of(id) if event.kind in ("edit", "fix")][-1:]

@@ -5,7 +5,7 @@
     check     --> fix        a rule is broken and a round is left: nobody reads it yet
     check     --> tally      every seat has judged this content already
     check     --> owner      a rule is broken and no round is left: an edit or a waiver settles it
-    check     --> settle     the same, where such items are dropped
+    check     --> settle     the same, where such items are dropped; and what was dropped meanwhile
     review    --> tally
     tally     --> fix        all seats have spoken, someone objects, and a round is left
     tally     --> owner      no round is left, and what is not agreed on waits for the owner
@@ -48,6 +48,8 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
     """Run the rules on the present content; a broken one is recorded."""
     context = runtime.context
     item = context.book.item(state["item_id"])
+    if context.book.dropped(item.id):  # a killed act of the owner has come to its end
+        return {"item_sha256": item.sha256, "problems": [], "notes": []}
     found = await findings(context.gate, item, context.ground, context.book)
     problems = lines(found, "problem")
     if problems:
@@ -64,6 +66,8 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
 def after_check(state: State, runtime: Runtime[Context]) -> str | list[Send]:
     """Send the content to the seats that have not judged it, or on."""
     context, id = runtime.context, state["item_id"]
+    if context.book.dropped(id):
+        return "settle"
     if state["problems"]:
         without = "settle" if context.unsettled == "drop" else "owner"
         return "fix" if round_left(state) else without

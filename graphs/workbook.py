@@ -116,6 +116,8 @@ class Workbook:
         if event.kind == "drop" and event.item in self._questions:
             return self.dropped(event.item)
         past = self.of(event.item) if event.item else self.events
+        if event.kind == "problem":  # after anything else was done it is found anew
+            past = past[-1:]
         return any(_identity(old) == _identity(event) for old in past)
 
     def _index(self, event: Event) -> None:
@@ -143,7 +145,18 @@ def open_workbook(path: Path) -> Iterator[Workbook]:
             book.render()
 
 
-_SAYS = ("seat", "round", "repeat", "valid", "attempt", "act", "rule", "problems", "trial_sha256")
+_SAYS = (
+    "seat",
+    "round",
+    "repeat",
+    "valid",
+    "attempt",
+    "act",
+    "rule",
+    "reason",
+    "problems",
+    "trial_sha256",
+)
 _DECIDES = ("decision", "ballot", "by", "option")
 
 

@@ -52,6 +52,8 @@ def contents(events: Iterable[Event]) -> dict[str, Question]:
     for event in events:
         if event.kind in CONTENT and "item" in event.body and event.item is not None:
             before = found.get(event.item)
+            if before and before.status == "dropped" and event.kind == "fix":
+                continue  # only a person takes a drop back
             author = before.author if before else event.body.get("author", event.by)
             found[event.item] = Question.of(Item(**event.body["item"]), author)
         elif event.kind == "drop" and event.item in found:

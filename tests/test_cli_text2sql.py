@@ -137,7 +137,9 @@ def broken(folder):
     return path, first.item
 
 
-def typed(command: str, folder, prompt: str, answer: str) -> tuple[int, str]:
+def typed(
+    command: str, folder, prompt: str, answer: str, meanwhile=lambda: None
+) -> tuple[int, str]:
     """Run a command at a terminal of its own and type the answer to its prompt; code and text."""
     pid, terminal = pty.fork()
     if pid == 0:
@@ -147,6 +149,7 @@ def typed(command: str, folder, prompt: str, answer: str) -> tuple[int, str]:
         while chunk := os.read(terminal, 4096).decode(errors="replace"):
             said += chunk
             if waits and prompt in said:
+                meanwhile()
                 os.write(terminal, f"{answer}\n".encode())
                 waits = False
     _, status = os.waitpid(pid, 0)
@@ -169,6 +172,22 @@ def test_a_person_at_a_terminal_is_shown_the_plan_and_asked_before_a_freeze(site
     assert record[-1].body["asked"]
 
 
+def test_what_was_edited_while_the_freeze_was_asked_is_not_frozen(site):
+    folder, _ = site
+    for command in COMMANDS[:-1]:
+        told(command, folder)
+    path = next(folder.glob("registry/drafts/*hard*"))
+
+    def edit():
+        file = load_questions(path)
+        changed = replace(file.questions[0], question_en="How many are there in all?")
+        save_questions(path, replace(file, questions=(changed, *file.questions[1:])))
+
+    code, said = typed("llm-decide --freeze --by Kim --reason yes", folder, "Freeze?", "y", edit)
+    assert (code, frozen(folder)) == (2, None), said
+    assert "three seats approve its present content" in said or "not frozen" in said
+
+
 def test_a_vote_without_a_majority_is_decided_by_the_owner_at_the_desk(site):
     folder, server = site
 
@@ -188,6 +207,15 @@ def test_a_vote_without_a_majority_is_decided_by_the_owner_at_the_desk(site):
         app, arguments("desk review_batch --option six --by Kim --reason why", folder)
     )
     assert refused.exit_code == 2
+    evidence = next(folder.glob("registry/evidence/*/*-evidence.yaml"))
+    newer = evidence.with_name(evidence.name.replace("-1-", "-2-"))
+    newer.write_text(evidence.read_text() + "# another look\n")
+    assert "0 wait for the owner" in told("desk", folder)
+    with pytest.raises(FormatError, match="'review_batch' does not wait for the owner"):
+        told("desk review_batch --option ten --by Kim --reason cheaper", folder)
+    newer.unlink()
+    with pytest.raises(FormatError, match="no task"):
+        told("desk --task nonsense@9", folder)
     told("desk review_batch --option ten --by Kim --reason cheaper", folder)
     (decided,) = load_questions(next(folder.glob("registry/drafts/*hard*"))).decisions
     assert (decided.option, decided.by, decided.reason) == ("ten", "owner", "cheaper")

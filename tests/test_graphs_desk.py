@@ -3,13 +3,17 @@
 import asyncio
 from dataclasses import asdict, replace
 
+import pytest
+
+from graphs import minutes
 from graphs.pipeline import at_desk
 from items.approvals import approval
 from items.checks import Finding
 from items.questions import load_questions, save_questions
 from items.records import record_of
 from items.settings import Waiver
-from registry.events import load
+from registry.events import append, load
+from registry.reader import FormatError
 from tests.making import (
     APPROVE,
     COUNT,
@@ -216,3 +220,33 @@ def test_a_rule_that_is_set_otherwise_since_stops_nothing(tmp_path, eunomia):
     stopped(tmp_path, eunomia)  # the rule is off now
     assert approval(events(tmp_path), COUNT).approved
     assert waiting(tmp_path) == []
+
+
+def test_a_drop_that_was_killed_before_the_file_was_rendered_stays_a_drop(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    word = {**WORD, "act": "drop"}
+    record = record_of(tmp_path / "registry" / "drafts" / "demo-hard-v0.yaml")
+    append(record, minutes.owner_events(COUNT, 2, word))
+    file, model = settled(tmp_path, eunomia, word)
+    assert (file.questions[0].status, model.asked, waiting(tmp_path)) == ("dropped", [], [])
+    assert [e.kind for e in events(tmp_path)][-2:] == ["owner", "drop"]
+
+
+def test_a_word_on_content_that_was_changed_since_is_not_taken(tmp_path, eunomia):
+    split(tmp_path, eunomia)
+    path = tmp_path / "registry" / "drafts" / "demo-hard-v0.yaml"
+    file = load_questions(path)
+    edited = replace(file.questions[0], question_en="How many patients were born by 1959?")
+    save_questions(path, replace(file, questions=(edited,)))
+    with pytest.raises(FormatError, match="hard-001 was changed since it was shown"):
+        settled(tmp_path, eunomia, {"act": "drop"})
+    assert [e.kind for e in events(tmp_path)][-1] == "edit"
+
+
+def test_a_rule_broken_again_after_an_edit_back_is_told_again(tmp_path, eunomia):
+    stopped(tmp_path, eunomia, "ties")
+    stopped(tmp_path, eunomia, "ties", word={"act": "edit", "item": asdict(COUNT)})
+    last = events(tmp_path)[-1]
+    assert (last.kind, last.item_sha256) == ("problem", COUNT.sha256)
+    stopped(tmp_path, eunomia, "ties")
+    assert events(tmp_path)[-1].seq == last.seq

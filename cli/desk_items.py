@@ -10,7 +10,7 @@ import typer
 
 from cli.desk_words import signed
 from cli.differing import change_lines
-from cli.editing import edited
+from cli.editing import draft_of, edited
 from cli.making import Setting, bench
 from cli.telling import item_lines, plain, result_lines, side_by_side, verdict_lines
 from registry.reader import FormatError
@@ -46,6 +46,7 @@ def settle_item(
         return
     answer = _answer(where, shown, word)
     asyncio.run(_settle(where, shown, answer, budget, quiet=quiet))
+    draft_of(where, id).unlink(missing_ok=True)  # the edit stands in the record
     print(f"{id}: {answer['act']} by {answer['by']}; `text2sql show {id}` tells what came of it")
 
 

@@ -57,7 +57,8 @@ def test_the_desk_opens_the_items_block_in_the_editor(tmp_path):
     os.waitpid(pid, 0)
     os.close(terminal)
     assert "EDITED How many people?" in said
-    assert not list((tmp_path / "runs").rglob("*.yaml"))
+    (left,) = (tmp_path / "runs").rglob("*.yaml")  # until the edit stands in the record
+    assert "How many people?" in left.read_text()
 
 
 def test_a_terminal_that_closes_in_the_middle_of_an_edit_loses_nothing(tmp_path):
@@ -84,3 +85,26 @@ def test_an_edit_without_terminal_or_field_says_what_it_needs(tmp_path, monkeypa
     (tmp_path / "new.yaml").write_text("query: SELECT 1\n")
     with pytest.raises(FormatError, match="a mapping of fields to change; known: answerable"):
         edited(where, COUNT.id, tmp_path / "new.yaml", {})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("category: banana", "category 'banana' is none of the hard tier's"),
+        ("difficulty: impossible", "difficulty"),
+        ("order_matters: maybe", "order_matters"),
+        ("question_en: 5", "question_en"),
+        ("question_en: 2020-01-01", "question_en"),
+        ("question_en: 2020-99-99", "not YAML"),
+        ("answerable: false", "an unanswerable one none"),
+        (b"question_en: \xff", "not YAML"),
+    ],
+)
+def test_an_edit_that_could_not_be_read_again_is_refused_whole(tmp_path, text, told):
+    where = SimpleNamespace(path=file_of(tmp_path), runs=tmp_path / "runs")
+    new, before = tmp_path / "new.yaml", where.path.read_bytes()
+    new.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(FormatError, match=told) as refused:
+        edited(where, COUNT.id, new, {})
+    assert refused.value.path == new
+    assert where.path.read_bytes() == before

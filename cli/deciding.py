@@ -26,6 +26,7 @@ from cli.options import (
     RegistryOption,
     RunsOption,
     TaskOption,
+    printable,
 )
 from cli.votes import repeat_votes, say_decisions
 from registry.reader import FormatError
@@ -64,9 +65,12 @@ def llm_decide(
         ),
     ] = None,
     by: Annotated[
-        str, typer.Option("--by", help="Who the owner is; stands in the record.")
+        str,
+        typer.Option("--by", help="Who the owner is; stands in the record.", callback=printable),
     ] = "owner",
-    reason: Annotated[str, typer.Option("--reason", help="Why the owner decides so.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why the owner decides so.", callback=printable)
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Freeze without asking; recorded.")] = False,
     stability: Annotated[
         int,

@@ -18,6 +18,7 @@ from cli.options import (
     RegistryOption,
     RunsOption,
     TaskOption,
+    printable,
 )
 from cli.telling import plain
 
@@ -52,8 +53,12 @@ def desk(
     sql: Annotated[
         str | None, typer.Option("--sql", help="With --act edit: the reference SQL.")
     ] = None,
-    by: Annotated[str, typer.Option("--by", help="Who you are; stands in the record.")] = "",
-    reason: Annotated[str, typer.Option("--reason", help="Why; the panel is shown it.")] = "",
+    by: Annotated[
+        str, typer.Option("--by", help="Who you are; stands in the record.", callback=printable)
+    ] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why; the panel is shown it.", callback=printable)
+    ] = "",
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
     budget: BudgetOption = None,
@@ -83,7 +88,7 @@ def desk(
         named = {"question_en": question_en, "question_ko": question_ko, "reference_sql": sql}
         changed = {name: text for name, text in named.items() if text is not None}
         word = Word(act, by, reason, rule, edit, changed)
-        settle_item(where, shown, word, budget, quiet=json)
+        settle_item(where, shown, word, budget, json=json)
 
 
 def _list(found: list[tuple[Setting, dict[str, Any]]], *, json: bool) -> None:

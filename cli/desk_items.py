@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,7 @@ from cli.telling import item_lines, plain, result_lines, side_by_side, verdict_l
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
+    from items.questions import Question
     from registry.events import Event
 
 Act = Literal["approve", "edit", "drop", "waive"]
@@ -35,23 +36,51 @@ class Word:
 
 
 def settle_item(
-    where: Setting, shown: dict[str, Any], word: Word, budget: float | None, *, quiet: bool
+    where: Setting, shown: dict[str, Any], word: Word, budget: float | None, *, json: bool
 ) -> None:
     """Show an item that waits; with an act, let its thread go on. Raises: FormatError."""
     import asyncio
 
+    from registry.canonical import canonical
+
     id = shown["item"]
-    _view(where, id, shown.get("problems", ()))
-    if word.act is None and not sys.stdin.isatty():
+    seen = _seen(where, id, shown.get("problems", ()))
+    if not json:
+        _print(seen)
+    elif word.act is None:
+        print(canonical(seen.as_json()))
+    if word.act is None and (json or not sys.stdin.isatty()):
         return
     answer = _answer(where, shown, word)
-    asyncio.run(_settle(where, shown, answer, budget, quiet=quiet))
+    asyncio.run(_settle(where, shown, answer, budget, quiet=json))
     draft_of(where, id).unlink(missing_ok=True)  # the edit stands in the record
+    if json:
+        print(canonical({"item": id, "act": answer["act"], "by": answer["by"]}))
+        return
     print(f"{id}: {answer['act']} by {answer['by']}; `text2sql show {id}` tells what came of it")
 
 
-def _view(where: Setting, id: str, problems: Sequence[str]) -> None:
-    """Print the item, the rules it breaks, its result beside each reviewer's own, and every verdict."""
+@dataclass(frozen=True)
+class Seen:
+    """An item as the owner sees it: its entry, the rules it breaks, its fixes, results and verdicts.
+
+    results: the lines of the reference's result, then of each reviewer's own, by name.
+    """
+
+    question: "Question"
+    problems: tuple[str, ...]
+    changes: tuple[list[str], ...]
+    results: dict[str, list[str]]
+    verdicts: "tuple[Event, ...]"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        told = {"item": asdict(self.question.item), "problems": list(self.problems)}
+        return {**told, "results": self.results, "verdicts": [asdict(e) for e in self.verdicts]}
+
+
+def _seen(where: Setting, id: str, problems: Sequence[str]) -> Seen:
+    """Return an item that waits, with what its queries give now."""
     from cli.making import opened_database
     from items.approvals import approval
     from items.questions import load_questions
@@ -61,21 +90,24 @@ def _view(where: Setting, id: str, problems: Sequence[str]) -> None:
     question = load_questions(where.path).question(id)
     record = load(record_of(where.path))
     verdicts = approval(record, question.item).verdicts
-    for line in item_lines(question):
-        print(line)
-    for problem in problems:
-        print(f"broken: {plain(problem)}")
-    for lines in change_lines(e for e in record if e.item == id).values():
-        print("\n".join(["what was changed:", *lines]))
+    changes = tuple(change_lines(e for e in record if e.item == id).values())
     with opened_database(where) as database:
         queries = {"reference": question.reference_sql}
         queries |= {f"seat {e.body['seat']}": _own(e) for e in verdicts}
         results = {name: result_lines(database.run(sql)) for name, sql in queries.items() if sql}
-    for line in side_by_side(results):
-        print(line)
-    for event in verdicts:
-        for line in verdict_lines(event):
-            print(line)
+    return Seen(question, tuple(problems), changes, results, verdicts)
+
+
+def _print(seen: Seen) -> None:
+    """Print an item, the rules it breaks, its results side by side, and every verdict."""
+    lines = item_lines(seen.question)
+    lines += [f"broken: {plain(problem)}" for problem in seen.problems]
+    for changed in seen.changes:
+        lines += ["what was changed:", *changed]
+    lines += side_by_side(seen.results)
+    for event in seen.verdicts:
+        lines += verdict_lines(event)
+    print("\n".join(lines))
 
 
 def _own(event: "Event") -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 import typer
 
 from cli.making import Setting
+from cli.options import printable
 from cli.telling import plain
 from registry.reader import FormatError
 
@@ -73,4 +74,4 @@ def signed(by: str, reason: str) -> tuple[str, str]:
         by, reason = by or typer.prompt("your name"), reason or typer.prompt("reason")
     if not by.strip() or not reason.strip():
         raise typer.BadParameter("an owner's word needs --by and --reason")
-    return by, reason
+    return printable(by), printable(reason)

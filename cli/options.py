@@ -30,6 +30,15 @@ TaskOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document for programs.")]
 
+
+def printable(text: str) -> str:
+    """Return a name or a reason that can stand in a record and on a terminal. Raises: BadParameter."""
+    if not text.isprintable():
+        shown = "".join(c if c.isprintable() else "?" for c in text)
+        raise typer.BadParameter(f"{shown!r} holds a line break or a control character at each ?")
+    return text
+
+
 REGISTRY = Path("registry")
 RUNS = Path("runs")
 DATA = Path("data")

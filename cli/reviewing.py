@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cli.differing import change_lines
 from cli.making import Setting, bench, models_in, single_model, voted
+from cli.telling import plain
 
 if TYPE_CHECKING:
     from agents.seats import ReviewTask
@@ -72,7 +73,7 @@ async def reviewed(
 def _change(event: "Event", lines: list[str]) -> list[str]:
     """Return what a command shows of a content that a fixer wrote."""
     return (
-        [f"{event.item}: {event.kind} by {event.by}", *(f"    {line}" for line in lines)]
+        [f"{event.item}: {event.kind} by {plain(event.by)}", *(f"    {line}" for line in lines)]
         if lines
         else []
     )

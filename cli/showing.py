@@ -49,7 +49,7 @@ def show(
         return
     changes = change_lines(events)
     for event in events:
-        print(f"{event.seq} {event.when} {event.kind} by {event.by}")
+        print(f"{event.seq} {event.when} {event.kind} by {plain(event.by)}")
         for line in [*event_lines(event), *changes.get(event.seq, ())]:
             print(f"    {line}")
     for answer in answers:

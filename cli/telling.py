@@ -39,21 +39,21 @@ def item_lines(question: "Question") -> list[str]:
     """Return an item's fields as lines."""
     item = question.item
     lines = [
-        f"{question.id}  {item.category}, {item.difficulty}, {item.scope}; by {question.author}"
+        f"{question.id}  {item.category}, {item.difficulty}, {item.scope}; by {plain(question.author)}"
     ]
     lines += [plain(item.question_ko), plain(item.question_en)]
     lines += [f"    {plain(line)}" for line in (item.reference_sql or "").split("\n") if line]
-    return lines + ([f"unanswerable: {item.witness}"] if item.witness else [])
+    return lines + ([f"unanswerable: {plain(item.witness)}"] if item.witness else [])
 
 
 def verdict_lines(event: "Event") -> list[str]:
     """Return one seat's verdict as lines."""
     body = event.body
-    said = body.get("verdict") or f"no verdict ({body.get('problem', '')})"
+    said = body.get("verdict") or f"no verdict ({plain(str(body.get('problem', '')))})"
     commit = body.get("commit")
     own = f"; its own answer {'matches' if commit['matches'] else 'differs'}" if commit else ""
     again = ", asked again" if body.get("repeat") else ""
-    where = f"round {body.get('round', 1)}, seat {body['seat']}{again} ({event.by})"
+    where = f"round {body.get('round', 1)}, seat {body['seat']}{again} ({plain(event.by)})"
     lines = [f"{where}: {plain(said)}{own}"]
     for issue in body.get("issues", ()):
         shown = f" [{plain(issue['evidence'])}]" if issue["evidence"] else ""

@@ -232,6 +232,14 @@ def test_a_broken_rule_waits_at_the_desk_and_a_waiver_is_written_to_file_and_rec
     assert f"{item.id} (trial) needs an edit or a waiver: " in said
     rules = re.findall(r"(?:waiver|;) ?:? ?(\w+): ", said)
     assert "broken: " in told(f"desk {item.id}", folder)
+    seen = json.loads(told(f"desk {item.id} --json", folder))
+    assert (seen["item"]["id"], list(seen["results"])) == (item.id, ["reference"])
+    assert [problem.partition(":")[0] for problem in seen["problems"]] == rules
+    for name in ("\x1b[31mKim", "Kim\u202e", "Kim\udcff"):
+        words = arguments(f"desk {item.id} --act drop --reason why", folder)
+        refused = CliRunner().invoke(app, [*words, "--by", name])
+        assert refused.exit_code == 2, refused.output
+        assert "\x1b" not in refused.output
     with pytest.raises(FormatError, match="takes --act waive with --rule"):
         told(f"desk {item.id} --act waive --rule nothing --by Kim --reason meant", folder)
     with pytest.raises(FormatError, match="takes --act waive, edit, drop, not approve"):

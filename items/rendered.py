@@ -15,6 +15,14 @@ from items.records import content_event, contents, decisions, record_of
 from registry.canonical import canonical
 from registry.events import Event, append, load
 from registry.files import locked
+from registry.reader import FormatError
+
+
+class LostRecordError(Exception):
+    """A record that ends before the event that its question file shows."""
+
+    def __init__(self, shown: int, have: int) -> None:
+        self.shown, self.have = shown, have
 
 
 def render(file: QuestionFile, events: Sequence[Event]) -> QuestionFile:
@@ -47,15 +55,25 @@ def take_in(path: Path, by: str = "hand") -> QuestionFile:
 
     An entry unknown to the record becomes a draft by its `author`; a changed one an edit, which voids
     its approvals; a removed one is dropped and stays (S1-045); `status` and settings likewise.
-    Raises: FormatError, BusyError, OSError.
+    Raises: FormatError (also: the record ends before what the file shows), BusyError, OSError.
     """
     with locked(path):
-        append(record_of(path), hand_edits(load_questions(path), load(record_of(path)), by))
+        try:
+            edits = hand_edits(load_questions(path), load(record_of(path)), by)
+        except LostRecordError as lost:
+            told = f"it ends at event {lost.have}, {path} shows event {lost.shown}: restore it"
+            raise FormatError(record_of(path), None, told) from None
+        append(record_of(path), edits)
         return _rendered(path)
 
 
 def hand_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Event]:
-    """Return the events that say what a person changed in a file that shows `file.rendered_to`."""
+    """Return the events that say what a person changed in a file that shows `file.rendered_to`.
+
+    Raises: LostRecordError (the record ends before what the file shows).
+    """
+    if file.rendered_to > len(events):
+        raise LostRecordError(file.rendered_to, len(events))
     shown, present = contents(events[: file.rendered_to]), contents(events)
     now = {question.id: question for question in file.questions}
     found: list[Event] = []
@@ -69,7 +87,7 @@ def hand_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Eve
 
 def settings_edits(file: QuestionFile, events: Sequence[Event], by: str) -> list[Event]:
     """Return an edit of the settings, and a waiver event for each new waiver, by who signed it."""
-    now, before = asdict(file.settings), _settings(events)
+    now, before = asdict(file.settings), settings_of(events)
     if canonical(now) == canonical(before):
         return []
     known = [canonical(waiver) for waiver in before["waivers"]]
@@ -112,7 +130,7 @@ def _drop(question: Question, by: str, reason: str) -> Event:
     return Event("drop", by, {"reason": reason}, item=item.id, item_sha256=item.sha256)
 
 
-def _settings(events: Sequence[Event]) -> dict[str, Any]:
+def settings_of(events: Sequence[Event]) -> dict[str, Any]:
     """Return the settings that the record holds last; without any, the defaults."""
     for event in reversed(events):
         if event.kind == "edit" and "settings" in event.body:

@@ -2,7 +2,9 @@
 
     present  every file that the pins and the receipt name is there
     receipt  it is of this freeze, this spec and these decisions
-    record   every line of the chain holds, and the receipt's head is one of its lines
+    record   every line of the chain holds, the receipt's head is one of its lines, and nothing that came
+             after it changes the frozen items
+    shown    the question file's settings are the record's, and the record reaches as far as it shows
     file     the question file says what the record says, and its items are the pinned ones
     panel    three valid approvals of the pinned content, each resting on a reply that says so
     votes    each tally follows from its ballots, each ballot from a reply that says so (votes.py)
@@ -14,21 +16,17 @@ no reply to follow from is `unverifiable`.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 
 from database.engine import Database
 from database.result import Failure
 from items.approvals import Approval, approval
 from items.evidence import MissingError, evidence_folder, receipt_path
-from items.freeze import content_differences
 from items.frozen import Finding, Frozen, rests
 from items.model import Item
-from items.records import contents, record_of
-from items.rendered import render
-from items.spec import spec_path
+from items.records import record_of
+from items.verify_files import items, records, shown
 from items.votes import decided, votes
-from registry.canonical import canonical
-from registry.events import Event, head
+from registry.events import Event
 from registry.reader import FormatError
 
 __all__ = ["Finding", "Frozen", "panels", "rule_verdicts", "runs", "verify"]
@@ -93,59 +91,6 @@ def receipt(frozen: Frozen) -> Iterator[Finding]:
         yield Finding("broken", path, "it names other records than the task's")
 
 
-def records(frozen: Frozen) -> Iterator[Finding]:
-    """The heads that receipt and pins name are lines of the records, where they say."""
-    heads = {told.file: told for told in frozen.receipt.records} if frozen.receipt else {}
-    for tier, pinned in frozen.pins.tiers.items():
-        path, events = record_of(frozen.path(tier)), frozen.records[tier]
-        if path.exists() and path.read_bytes() != _written(events):
-            yield Finding("broken", str(path), "there are bytes that no event wrote")
-        lines = [*(event.previous for event in events), head(path)]
-        told = heads.get(frozen.path(tier).stem)
-        if told and (len(events) < told.events or lines[told.events] != told.sha256):
-            yield Finding(
-                "broken", str(path), f"line {told.events} is not the one that the receipt names"
-            )
-        if pinned.record and pinned.record not in lines:
-            yield Finding(
-                "broken", str(path), "the head that the spec pins is no line of this record"
-            )
-
-
-def _written(events: list[Event]) -> bytes:
-    return "".join(canonical(asdict(event)) + "\n" for event in events).encode()
-
-
-def items(frozen: Frozen) -> Iterator[Finding]:
-    """The files hold the pinned items, and the record holds the files' items."""
-    for tier, file in frozen.files.items():
-        recorded = {
-            q.id: q for q in contents(frozen.events(tier)).values() if q.status != "dropped"
-        }
-        for item in file.kept:
-            if item.id not in recorded or recorded[item.id].item != item:
-                yield Finding("broken", f"{tier}/{item.id}", "the record holds another content")
-        for id in recorded.keys() - {item.id for item in file.kept}:
-            yield Finding("broken", f"{tier}/{id}", "the record keeps it, the file does not")
-        shown = render(file, frozen.records[tier][: file.rendered_to])
-        told = {q.id: q for q in shown.questions}
-        authors = {q.id: q.author for q in contents(frozen.events(tier)).values()}
-        path = str(frozen.path(tier))
-        if (file.task, file.tier) != (frozen.spec.slug, tier):
-            yield Finding("broken", path, f"it is of {file.task}, tier {file.tier}")
-        for q in file.questions:
-            if (q.reviews, q.history) != (told[q.id].reviews, told[q.id].history):
-                yield Finding(
-                    "broken", f"{tier}/{q.id}", "it shows reviews that the record has not"
-                )
-            if q.author != authors.get(q.id, q.author):
-                yield Finding("broken", f"{tier}/{q.id}", f"its author is {authors[q.id]}")
-        if file.decisions != shown.decisions:
-            yield Finding("broken", path, "it shows decisions that the record has not")
-    for difference in content_differences(frozen.spec, frozen.files):
-        yield Finding("broken", str(spec_path(frozen.registry, frozen.task)), difference)
-
-
 def panel(frozen: Frozen) -> Iterator[Finding]:
     """Every pinned item has three valid approvals, and the replies say so."""
     if frozen.spec.approval != "panel":
@@ -166,7 +111,7 @@ def panel(frozen: Frozen) -> Iterator[Finding]:
                 yield from rests(frozen, where, event, item)
 
 
-STEPS: tuple[Step, ...] = (receipt, records, items, panel, votes, decided)
+STEPS: tuple[Step, ...] = (receipt, records, shown, items, panel, votes, decided)
 
 
 def runs(frozen: Frozen, database: Database) -> Iterator[Finding]:

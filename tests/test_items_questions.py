@@ -278,3 +278,13 @@ def test_contents_are_the_last_of_each_item():
     events = [content_event("draft", ITEM, "a"), content_event("fix", fixed, "b", reason="")]
     (question,) = contents(events).values()
     assert (question.item, question.author) == (fixed, "a")
+
+
+def test_a_record_that_ends_before_what_the_file_shows_is_no_new_beginning(path):
+    take_in(path)
+    before = path.read_bytes()
+    record_of(path).unlink()
+    with pytest.raises(FormatError, match=r"it ends at event 0, .* shows event \d+: restore it"):
+        take_in(path)
+    assert path.read_bytes() == before
+    assert not record_of(path).exists()

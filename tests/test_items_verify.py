@@ -19,11 +19,12 @@ from items.freeze import Now, TierNow, freeze
 from items.questions import Question, QuestionFile, load_questions, save_questions
 from items.records import content_event, record_of, verdict_event
 from items.rendered import write
+from items.settings import Settings, Waiver
 from items.spec import Setting, Spec, load_spec, save_spec, spec_path
 from items.verify import Frozen, verify
 from prompts import quoted, render
 from registry.canonical import sha256_json, sha256_text
-from registry.events import Event, head, load
+from registry.events import Event, append, head, load
 from registry.reader import FormatError, read
 from tests.test_items_freeze import SPEC
 from tests.test_items_questions import ITEM
@@ -361,6 +362,34 @@ def test_what_the_file_shows_is_what_the_record_says(registry, old, new, said):
     assert old in text
     path.write_text(text.replace(old, new, 1))
     assert any(said in finding.what for finding in verify(Frozen(registry, "demo@0", reread)))
+
+
+def test_settings_that_the_record_has_not_are_named(registry):
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    file = load_questions(path)
+    waiver = Waiver(ITEM.id, "ties", "meant", "Mallory", ITEM.sha256)
+    for changed in (Settings(waivers=(waiver,)), Settings(severities={"ties": "off"})):
+        save_questions(path, replace(file, settings=changed))
+        assert "settings (waivers, severities) are not the record's" in findings(registry)[0]
+    save_questions(path, replace(file, rendered_to=1_000))
+    assert "it shows event 1000" in findings(registry)[0]
+
+
+@pytest.mark.parametrize(
+    ("event", "status"),
+    [
+        (
+            Event("drop", "Mallory", {"reason": "so"}, item=ITEM.id, item_sha256=ITEM.sha256),
+            "broken",
+        ),
+        (Event("problem", "rule/check", {"problems": ["x"]}, item=ITEM.id), "unverifiable"),
+    ],
+)
+def test_what_came_after_the_freeze_is_named(registry, event, status):
+    append(record_of(registry / "drafts" / "demo-hard-v0.yaml"), [event])
+    (found,) = findings(registry)
+    assert found.startswith(status)
+    assert "after the freeze" in found
 
 
 def test_an_item_dropped_from_the_file_is_named(registry):

@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from cli.main import app
-from items.questions import load_questions
 from items.records import record_of
-from registry.events import append, load
+from items.rendered import write
+from registry.events import load
 from tests import line
 from tests.server import Server, in_background
 
@@ -140,16 +140,15 @@ def test_a_vote_plan_has_the_repeats_and_nothing_that_is_decided(site):
 def test_a_first_ballot_without_a_majority_leaves_the_second_one_to_ask(site):
     folder, _ = reviewed(site)
     told("llm-decide", folder)
-    path = record_of(folder / "registry" / "drafts" / "small-text2sql-hard-v0.yaml")
-    events = [event for event in load(path) if event.kind != "decided"]
+    draft = folder / "registry" / "drafts" / "small-text2sql-hard-v0.yaml"
+    events = [event for event in load(record_of(draft)) if event.kind != "decided"]
     split = [
         replace(event, body={**event.body, "vote": f"other {event.body['seat']}"})
         if event.kind == "ballot"
         else event
         for event in events
     ]
-    path.unlink()
-    append(path, split)
-    assert load_questions(path.parent.parent / "drafts" / f"{path.stem}.yaml").questions
+    record_of(draft).unlink()
+    assert write(draft, split).questions
     seat = plan("llm-decide", folder)["voter 1"]
     assert (seat["least"], seat["usual"], seat["most"]) == (1, 1, 2)

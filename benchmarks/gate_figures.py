@@ -29,7 +29,7 @@ EMPTY_BY_DESIGN = ("reference-wall-clock", "reference-empty-reference")
 
 
 def main() -> None:
-    """Print the figures of issue 6."""
+    """Print what the gate catches."""
     with tempfile.TemporaryDirectory() as folder:
         _reported(Path(folder))
         _eunomia(Path(folder))

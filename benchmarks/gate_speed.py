@@ -4,7 +4,7 @@
 
 The items are written by the templates on a fresh copy of the Eunomia database, so that nothing is
 remembered; writing them takes about as long as checking them and is told apart. Ends within three
-minutes on two busy cores. Target (issue 6): under 60 s new on two cores, under 1 s unchanged.
+minutes on two busy cores. Target: under 60 s new on two cores, under 1 s unchanged.
 """
 
 import os

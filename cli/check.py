@@ -15,6 +15,7 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
+from cli.showing import ids_in_short
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
@@ -189,7 +190,10 @@ def _explain(id: str, files: "dict[Path, QuestionFile]", database: Any, *, json:
             told = explain(item, ground)
             break
     else:
-        raise FormatError(next(iter(files)), None, f"no item {id!r} is kept here")
+        there = ids_in_short([item for file in files.values() for item in file.kept])
+        raise FormatError(
+            next(iter(files)), None, f"no item {id!r} is kept here; there are {there}"
+        )
     if json:
         from registry.canonical import canonical
 

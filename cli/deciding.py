@@ -148,9 +148,11 @@ async def decide_on(
     from graphs import pipeline
 
     asked = _asked(where, vote)
-    async with bench(where, "text2sql llm-decide", models_in(where.roster.voters), budget) as b:
+    async with bench(where, "text2sql llm-decide", (), budget) as b:
         context = _context(b, asked, shown)
         open_, old = _open(context, where, again=vote.again)
+        if open_ or vote.stability:  # a freeze on what is decided needs no key
+            b.gateway.require(*models_in(where.roster.voters))
         for id in old:
             print(
                 f"{id}: its evidence has changed since the vote"

@@ -7,6 +7,7 @@ Each step is a command that can be typed alone; a killed demo goes on where it w
 
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -33,11 +34,33 @@ STEPS: tuple[str, ...] = (
     "leaderboard",
 )
 SHARED = ("models.yaml", "rosters.yaml", "datasets.yaml")
+PATIENCE_S = 5.0  # that an interrupted step has to end in
+MARK = "made-by-benchtoward-demo"  # a folder without this file is somebody's: never used, never emptied
+
+
+def a_step(words: str) -> str:
+    """Return words that name a step, or none. Raises: BadParameter with the steps."""
+    if words and not any(words in step for step in STEPS):
+        steps = "\n  ".join(STEPS)
+        raise typer.BadParameter(f"no step has the words {words!r}; the steps are\n  {steps}")
+    return words
+
+
+def own(folder: Path) -> Path:
+    """Return a folder that a demo may work in and empty. Raises: BadParameter for anybody else's."""
+    filled = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+    if filled and not (folder / MARK).exists():
+        raise typer.BadParameter(
+            f"{folder} holds something that no demo made (no file {MARK} is in it): "
+            "name a folder that is empty or does not exist yet"
+        )
+    return folder
 
 
 def demo(
     folder: Annotated[
-        Path, typer.Option(help="Where it works; everything it writes is here.")
+        Path,
+        typer.Option(help="Where it works; everything it writes is here.", callback=own),
     ] = HERE,
     registry: Annotated[
         Path, typer.Option(help="The registry it starts from.", exists=True)
@@ -46,7 +69,9 @@ def demo(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Begin anew: empty the folder first.")
     ] = False,
-    until: Annotated[str, typer.Option(help="Stop before the first step with these words.")] = "",
+    until: Annotated[
+        str, typer.Option(help="Stop before the first step with these words.", callback=a_step)
+    ] = "",
 ) -> None:
     """Make, review, freeze and sit a small benchmark on real data, with no key.
 
@@ -57,6 +82,8 @@ def demo(
     started = time.monotonic()
     if fresh and folder.exists():
         shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
     prepare(registry, folder / "registry")
     for number, step in enumerate(STEPS, 1):
         if until and until in step:
@@ -111,7 +138,14 @@ def _run(step: str, folder: Path, data: Path) -> None:
     command = [sys.executable, "-m", "cli", *step.split(), "--data", str(data)]
     if not step.startswith("fetch"):
         command += ["--registry", str(folder / "registry"), "--runs", str(folder / "runs")]
-    code = subprocess.run(command, check=False).returncode
+    with subprocess.Popen(command) as child:
+        try:
+            code = child.wait()
+        except KeyboardInterrupt:  # a terminal sends it to both: the step ends in its own way
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(PATIENCE_S)
+            child.terminate()
+            raise
     if code:
         print(f"\nThis step ended with exit code {code}. `benchtoward demo` goes on from here.")
         raise typer.Exit(code)

@@ -76,6 +76,8 @@ def desk(
     Example: benchtoward text2sql desk hard-007 --act drop --by Kim --reason "No clinician asks this."
     """
     if item is None:
+        if act or option:
+            raise typer.BadParameter("on which thing? Name what waits: `text2sql desk` lists it")
         _list(waiting(registry, runs, data, task, roster), json=json)
         return
     where, shown = found_waiting(registry, runs, data, task, roster, item)

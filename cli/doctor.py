@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.options import DATA, REGISTRY, RUNS, DataOption, RegistryOption, RunsOption
+from cli.telling import sentence
 from registry.reader import FormatError
 
 PINNED = (
@@ -42,7 +43,7 @@ def doctor(
             print(f"MISS  {name}: {error}")
         except (ValueError, OSError) as error:
             worst = max(worst, 1)
-            print(f"MISS  {name}: {error}")
+            print(f"MISS  {name}: {sentence(error)}")
     raise typer.Exit(worst)
 
 

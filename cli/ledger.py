@@ -102,7 +102,12 @@ def _one_key(db: Any, start: str) -> str:
 
     found = keys_beginning(db, start)
     if len(found) != 1:
-        shown = ", ".join(key[:12] for key in found[:5]) or "none"
+        if not found:
+            raise typer.BadParameter(
+                f"no call's key begins with {start!r}; `text2sql show ITEM` names the call of each "
+                "draft and verdict, `ledger export` lists them all"
+            )
+        shown = ", ".join(key[:12] for key in found[:5])
         raise typer.BadParameter(f"{start!r} must begin one key; it begins {shown}")
     return found[0]
 

@@ -26,7 +26,10 @@ from cli import (
     vendor,
     verifying,
 )
+from cli.telling import sentence
 from registry.reader import FormatError
+
+INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -76,21 +79,15 @@ def run(command: typer.Typer = app) -> None:
     """Run a command line; print our errors as one sentence and return 2."""
     try:
         command()
-    except KeyboardInterrupt:
-        print("interrupted; run the same command again to go on", file=sys.stderr)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            print("\ninterrupted; run the same command again to go on", file=sys.stderr)
+        raise
     except Exception as error:
         if not _ours(error):
             raise
-        print(f"benchtoward: {_sentence(error)}", file=sys.stderr)
+        print(f"benchtoward: {sentence(error)}", file=sys.stderr)
         sys.exit(getattr(error, "exit_code", 2))
-
-
-def _sentence(error: Exception) -> str:
-    """Return an error as one sentence; the system's own without its number: `file: what is wrong`."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{error.filename}: {error.strerror.lower()}"
-    return str(error)
 
 
 def _ours(error: Exception) -> bool:

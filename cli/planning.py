@@ -47,6 +47,7 @@ class Planned:
     expected_usd, expected_s: what `usual` takes if answers are like this model's in this role so far;
               None while the ledger has none.
     basis:    what `usual` rests on beside the ledger, for people.
+    missing_key: the variable of the route's key, where it is not set.
     """
 
     seat: str
@@ -62,6 +63,7 @@ class Planned:
     expected_usd: float | None = None
     expected_s: float | None = None
     basis: str = ""
+    missing_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,7 @@ def _of_seat(b: "Bench", role: str, seat: int, held: Sequence[Foreseen], basis: 
         most=len(worst) * MOST[role],
         most_usd=None if None in worst else sum(cost or 0.0 for cost in worst) * MOST[role],
         basis=basis,
+        missing_key=b.gateway.cards[model].route.missing_key(),
     )
     return _expected(b, role, plan, sum(_tokens(f.request) * f.chance.least for f in new))
 
@@ -159,15 +162,15 @@ def lines(found: Sequence[Planned]) -> list[str]:
         for p in found
     ]
     told += dict.fromkeys(p.basis for p in found if p.basis)
+    told += dict.fromkeys(f"not set: {p.missing_key}" for p in found if p.missing_key)
     return [*told, f"in all {_sum(found)}; nothing was asked"]
 
 
 def _sum(found: Sequence[Planned]) -> str:
     least, usual = _total(p.low_usd for p in found), _total(p.expected_usd for p in found)
     most = f"at most {_usd(_total(p.most_usd for p in found))}"
-    if None in (least, usual):
-        return most
-    return f"at least {_usd(least)}, usually {_usd(usual)}, {most}"
+    likely = "unknown (no past answers)" if usual is None and least is not None else _usd(usual)
+    return f"at least {_usd(least)}, usually {likely}, {most}"
 
 
 def _total(costs: Iterable[float | None]) -> float | None:

@@ -44,6 +44,7 @@ def _bar(what: str, total: int) -> Iterator[Step]:
 
 def _lines(what: str, total: int) -> Step:
     done = 0
+    print(f"{what} 0/{total}", file=sys.stderr, flush=True)
 
     def step(name: str) -> None:
         nonlocal done

@@ -19,9 +19,11 @@ from cli.telling import event_lines, plain
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from items.questions import QuestionFile
+    from items.model import Item
+    from items.questions import Question, QuestionFile
     from items.spec import Spec
     from registry.events import Event
 
@@ -49,7 +51,8 @@ def show(
         return
     changes = change_lines(events)
     for event in events:
-        print(f"{event.seq} {event.when} {event.kind} by {plain(event.by)}")
+        call = f", call {event.call[:12]}" if event.call else ""
+        print(f"{event.seq} {event.when} {event.kind} by {plain(event.by)}{call}")
         for line in [*event_lines(event), *changes.get(event.seq, ())]:
             print(f"    {line}")
     for answer in answers:
@@ -71,14 +74,17 @@ def status(
     Example: benchtoward text2sql status
     """
     from cli.standing import cost_so_far, next_command, panel_lines, tier_standing
+    from items.freeze import content_differences
     from registry.canonical import canonical
 
     spec, files = _spec(registry, task), _files(registry, task)
     told = [tier_standing(name, path, file) for name, path, file in files]
+    changed = content_differences(spec, {n: file for n, _, file in files}) if spec.pins else []
     summary = {
         "task": spec.task,
         "state": f"frozen {spec.pins.frozen}" if spec.pins else "draft",
-        "next": next_command(spec, told, registry, runs),
+        **({"changed": "; ".join(changed)} if changed else {}),
+        "next": next_command(spec, told, registry, runs, changed=bool(changed)),
         "cost": cost_so_far(runs),
     }
     if json:
@@ -141,5 +147,11 @@ def _life(registry: "Path", task: str | None, item: str) -> tuple[str, list["Eve
         events = [e for e in load(record_of(path)) if e.item == item or e.body.get("of") == item]
         if events:
             return tier, events
-    ids = sorted(q.id for _, _, file in files for q in file.questions)[:6]
-    raise FormatError(registry / "drafts", None, f"no item {item!r}; there are {', '.join(ids)}, …")
+    there = "; ".join(f"{tier} {ids_in_short(file.questions)}" for tier, _, file in files)
+    raise FormatError(registry / "drafts", None, f"no item {item!r}; there are {there or 'none'}")
+
+
+def ids_in_short(items: "Sequence[Item | Question]") -> str:
+    """Return the ids of items in one phrase: all of a few, the first and the last of many."""
+    ids = sorted(item.id for item in items)
+    return ", ".join(ids) if len(ids) < 5 else f"{ids[0]} to {ids[-1]}"

@@ -60,12 +60,16 @@ def _unaided(kept: list[Any], events: list[Any]) -> dict[str, int]:
     return {f"by {n}:": counts[n] for n in sorted(counts)}
 
 
-def next_command(spec: "Spec", tiers: list[dict[str, Any]], registry: Path, runs: Path) -> str:
-    """Return which command comes next."""
+def next_command(
+    spec: "Spec", tiers: list[dict[str, Any]], registry: Path, runs: Path, *, changed: bool
+) -> str:
+    """Return which command comes next; `changed`: a frozen task's files are not what was pinned."""
     from eval.rows import run_folders
     from items.decisions import load_decisions
 
     if spec.pins is not None:
+        if changed:
+            return "verify, then restore what changed; or text2sql thaw for a next version"
         sat = len(run_folders(runs, "exam", spec.task))
         return f"leaderboard ({sat} runs), or eval-text2sql" if sat else "eval-text2sql"
     known = {tier["tier"]: tier for tier in tiers}

@@ -20,6 +20,7 @@ from registry.reader import FormatError
 
 if TYPE_CHECKING:
     from eval.sop import Sop
+    from eval.text2sql import Text2Sql
 
 
 def sop(
@@ -49,7 +50,8 @@ def sop(
             raise FormatError(
                 registry / "tasks" / f"{exam.task}.yaml",
                 None,
-                "the spec names no reference roster (check.roster); give --strong and --weak",
+                "the spec names no reference roster (check.roster); give --strong and --weak: "
+                f"there are runs of {', '.join(_sat(exam, runs, dry_run)) or 'no model'}",
             )
         found = check(
             exam,
@@ -64,6 +66,14 @@ def sop(
     else:
         print_sop(found)
     raise typer.Exit(found.verdict != "pass")
+
+
+def _sat(exam: "Text2Sql", runs: Path, dry_run: bool) -> list[str]:
+    """Return the models that have a run on the task, priors left out."""
+    from eval.rows import run_folders
+
+    folders = run_folders(runs, "dry" if dry_run else "exam", exam.task)
+    return [m for f in folders if not (m := str(f.header()["model"])).startswith("benchtoward/")]
 
 
 def print_sop(found: "Sop") -> None:

@@ -15,6 +15,13 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 
+def sentence(error: Exception) -> str:
+    """Return an error as one sentence; the system's own without its number: `file: what is wrong`."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror.lower()}"
+    return str(error)
+
+
 def event_lines(event: "Event") -> list[str]:
     """Return what an event says, as lines."""
     body = event.body

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from eval.exam import Exam, Instance
 from eval.rows import Row, RunFolder, stamped, writing
-from registry.reader import FormatError
+from registry.reader import FormatError, not_json
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def _object(path: Path, raw: bytes) -> dict[str, Any]:
     try:
         value = json.loads(raw, object_pairs_hook=once)
     except ValueError as error:
-        raise FormatError(path, None, f"not JSON: {error}") from None
+        raise FormatError(path, *not_json(error)) from None
     except RecursionError:
         raise FormatError(path, None, "not JSON that can be read: nested too deeply") from None
     if not isinstance(value, dict):

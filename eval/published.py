@@ -27,7 +27,7 @@ from items.evidence import Reply, evidence_folder, load_replies, save_replies
 from models.call import Answer
 from registry.canonical import canonical, sha256_text
 from registry.files import replace
-from registry.reader import FormatError
+from registry.reader import FormatError, not_json
 
 READ_ALONE = ("abstained", "no_sql", "cut_off", "refused")  # outcomes that need no database
 
@@ -222,4 +222,4 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         return dict(json.loads(path.read_bytes()))
     except ValueError as error:
-        raise FormatError(path, None, f"not JSON: {error}") from None
+        raise FormatError(path, *not_json(error)) from None

@@ -23,7 +23,7 @@ from models.call import Answer, Request
 from registry.canonical import canonical
 from registry.events import now
 from registry.files import locked, replace
-from registry.reader import FormatError
+from registry.reader import FormatError, not_json
 
 LONGEST = 200  # bytes of a folder's name; file systems end at 255
 Label = Literal["exam", "dry", "diagnostic"]
@@ -67,8 +67,11 @@ class RunFolder:
         path = self.path / "run.json"
         try:
             value = json.loads(path.read_bytes())
-        except (ValueError, RecursionError) as error:
-            raise FormatError(path, None, f"not JSON: {error}; delete the folder") from None
+        except RecursionError:
+            raise FormatError(path, None, "nested too deeply; delete the folder") from None
+        except ValueError as error:
+            line, problem = not_json(error)
+            raise FormatError(path, line, f"{problem}; delete the folder") from None
         return dict(value)
 
     def write_header(self, header: dict[str, Any]) -> None:

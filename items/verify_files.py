@@ -1,10 +1,11 @@
 """Verifying the files of a freeze: the records, and that the question files say what these say."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from items.freeze import content_differences
 from items.frozen import Finding, Frozen
+from items.questions import QuestionFile
 from items.records import CONTENT, contents, record_of
 from items.rendered import render, settings_of
 from items.spec import spec_path
@@ -49,23 +50,32 @@ def items(frozen: Frozen) -> Iterator[Finding]:
                 yield Finding("broken", f"{tier}/{item.id}", "the record holds another content")
         for id in recorded.keys() - {item.id for item in file.kept}:
             yield Finding("broken", f"{tier}/{id}", "the record keeps it, the file does not")
-        shown = render(file, frozen.records[tier][: file.rendered_to])
-        told = {q.id: q for q in shown.questions}
-        authors = {q.id: q.author for q in contents(frozen.events(tier)).values()}
-        path = str(frozen.path(tier))
-        if (file.task, file.tier) != (frozen.spec.slug, tier):
-            yield Finding("broken", path, f"it is of {file.task}, tier {file.tier}")
-        for q in file.questions:
-            if (q.reviews, q.history) != (told[q.id].reviews, told[q.id].history):
-                yield Finding(
-                    "broken", f"{tier}/{q.id}", "it shows reviews that the record has not"
-                )
-            if q.author != authors.get(q.id, q.author):
-                yield Finding("broken", f"{tier}/{q.id}", f"its author is {authors[q.id]}")
-        if file.decisions != shown.decisions:
-            yield Finding("broken", path, "it shows decisions that the record has not")
+        yield from _entries(frozen, tier, file)
     for difference in content_differences(frozen.spec, frozen.files):
         yield Finding("broken", str(spec_path(frozen.registry, frozen.task)), difference)
+
+
+def _entries(frozen: Frozen, tier: str, file: QuestionFile) -> Iterator[Finding]:
+    """Every entry, the dropped ones too, shows what the record has of it."""
+    events, path = frozen.records[tier][: file.rendered_to], str(frozen.path(tier))
+    shown = render(replace(file, questions=()), events)
+    told = {q.id: q for q in shown.questions}
+    authors = {q.id: q.author for q in contents(frozen.events(tier)).values()}
+    if (file.task, file.tier) != (frozen.spec.slug, tier):
+        yield Finding("broken", path, f"it is of {file.task}, tier {file.tier}")
+    for q in file.questions:
+        where, known = f"{tier}/{q.id}", told.get(q.id)
+        if known is None:
+            yield Finding("broken", where, "the record has no such item")
+            continue
+        if (q.reviews, q.history) != (known.reviews, known.history):
+            yield Finding("broken", where, "it shows reviews that the record has not")
+        if q.status == "dropped" and q.item != known.item:
+            yield Finding("broken", where, "it was dropped with another content")
+        if q.author != authors.get(q.id, q.author):
+            yield Finding("broken", where, f"its author is {authors[q.id]}")
+    if file.decisions != shown.decisions:
+        yield Finding("broken", path, "it shows decisions that the record has not")
 
 
 def shown(frozen: Frozen) -> Iterator[Finding]:

@@ -85,14 +85,15 @@ class Gateway:
 
     def require(self, *models: str) -> None:
         """Check before the first call that models can be asked. Raises: ModelError."""
-        for model in models:
-            card = card_of(self.cards, model)
-            if not self.replay and (name := card.route.missing_key()):
-                raise ModelError(
-                    f"{model} is reached by its route {card.route.name!r}, and {name} is not set: put "
-                    f"the key into the environment (export {name}=...), or its file's name into "
-                    f"{name}_FILE, or seat another model"
-                )
+        cards = [card_of(self.cards, model) for model in models]
+        missing = {c.id: name for c in cards if (name := c.route.missing_key()) and not self.replay}
+        if missing:
+            told = ", ".join(f"{name} for {model}" for model, name in missing.items())
+            name = next(iter(missing.values()))
+            raise ModelError(
+                f"not set: {told}. Put each key into the environment (export {name}=...), or its "
+                f"file's name into {name}_FILE, or seat another model"
+            )
 
     @property
     def down(self) -> dict[str, str]:

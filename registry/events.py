@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 
 from registry.canonical import canonical
 from registry.files import locked
-from registry.reader import FormatError
+from registry.reader import FormatError, not_json
 
 FIRST = "0" * 64
 
@@ -103,6 +103,8 @@ def now() -> str:
 def _parse(path: Path, number: int | None, line: bytes) -> Event:
     try:
         return Event(**json.loads(line.decode()))
+    except json.JSONDecodeError as error:
+        raise FormatError(path, number, f"not an event; {not_json(error)[1]}") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise FormatError(path, number, f"not an event: {error}") from None
 

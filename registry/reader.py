@@ -15,6 +15,7 @@ dataclasses, Any.
 """
 
 import dataclasses
+import json
 import types
 import typing
 from datetime import date, datetime
@@ -34,6 +35,13 @@ class FormatError(Exception):
     def __init__(self, path: Path | str, line: int | None, problem: str) -> None:
         self.path, self.line, self.problem = Path(path), line, problem
         super().__init__(f"{path}:{line}: {problem}" if line else f"{path}: {problem}")
+
+
+def not_json(error: ValueError) -> tuple[int | None, str]:
+    """Return line and problem of a text that is no JSON, for a FormatError."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.lineno, f"not JSON: {error.msg.lower()} at column {error.colno}"
+    return None, "not JSON: it is not UTF-8" if isinstance(error, UnicodeError) else str(error)
 
 
 def read(path: Path, shape: type[T]) -> T:

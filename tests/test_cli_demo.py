@@ -1,5 +1,6 @@
 """`benchtoward demo`: the whole line, killed and started again, ends in the committed task's hashes."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -94,3 +95,51 @@ def test_the_readme_names_what_the_demo_runs():
     readme = (ROOT / "README.md").read_text()
     for step in STEPS:
         assert " ".join(step.split()[:2]).split(" --")[0] in readme, step
+
+
+def test_a_demo_neither_uses_nor_empties_a_folder_of_somebody(tmp_path):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for more in ((), ("--fresh",)):
+        done = subprocess.run(
+            command(tmp_path, tmp_path, *more),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "no demo made" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_step_that_is_none_is_told_with_the_steps(tmp_path):
+    done = subprocess.run(
+        command(tmp_path / "new", tmp_path, "--until", "nosuchstep"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert STEPS[-1] in done.stderr
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_interrupted_demo_says_how_to_go_on(tmp_path, eunomia):
+    with subprocess.Popen(
+        command(tmp_path / "new", eunomia.parent),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            if "benchtoward text2sql check" in line:
+                break
+        os.killpg(running.pid, signal.SIGINT)
+        rest = running.stdout.read()
+        assert running.wait() == 130
+    assert "run the same command again to go on" in rest

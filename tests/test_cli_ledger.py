@@ -92,7 +92,7 @@ def test_one_call_is_shown_with_its_prompt_reply_and_attempts(runs):
 
 
 def test_an_unknown_key_says_so(runs):
-    assert "must begin one key" in run("show", "ffffffffffff", "--runs", runs).output
+    assert "no call's key begins" in run("show", "ffffffffffff", "--runs", runs).output
 
 
 def test_no_ledger_is_a_clear_sentence(tmp_path):

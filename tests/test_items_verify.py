@@ -399,6 +399,33 @@ def test_an_item_dropped_from_the_file_is_named(registry):
     assert "broken: hard/hard-002: the record keeps it, the file does not" in findings(registry)
 
 
+@pytest.mark.parametrize("status", ["draft", "dropped"])
+def test_an_item_that_the_record_never_had_is_named(registry, status):
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    file = load_questions(path)
+    new = replace(Question.of(replace(ITEM, id="hard-003"), PANEL[0]), status=status)
+    save_questions(path, replace(file, questions=(*file.questions, new)))
+    assert "broken: hard/hard-003: the record has no such item" in findings(registry)
+
+
+def test_a_dropped_entry_that_was_rewritten_is_named(tmp_path):
+    registry = frozen_registry(tmp_path)
+    path = registry / "drafts" / "demo-hard-v0.yaml"
+    dropped = Question.of(replace(ITEM, id="hard-003"), PANEL[0])
+    write(
+        path,
+        [
+            content_event("draft", dropped.item, PANEL[0]),
+            Event("drop", "Kim", {"reason": "no"}, "hard-003"),
+        ],
+    )
+    text = path.read_text()
+    assert text.count("status: dropped") == 1
+    head_, tail = text.split("id: hard-003", 1)
+    path.write_text(head_ + "id: hard-003" + tail.replace("question_en: ", "question_en: Oh, ", 1))
+    assert "broken: hard/hard-003: it was dropped with another content" in findings(registry)
+
+
 VICTIMS = (
     "records/demo-hard-v0.jsonl",
     "evidence",

@@ -1,6 +1,7 @@
 """The arrows of the house hold: a folder imports only what stands below it (DESIGN)."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,15 @@ def test_a_command_imports_what_is_heavy_inside_its_functions(path):
     """`benchtoward --help` answers in under 0.3 s."""
     top = {name.split(".")[0] for name, at_top in imported(path.relative_to(ROOT)) if at_top}
     assert top & (HEAVY | set(ARROWS) - {"cli", "registry"}) == set()
+
+
+def test_every_short_reference_is_spelled_out():
+    told = (ROOT / "docs" / "sources.md").read_text()
+    cited = {
+        found
+        for path in [*modules(), *(p.relative_to(ROOT) for p in (ROOT / "tests").rglob("*.py"))]
+        for found in re.findall(r"\bS[1-4]-\d{3}|\bFACTS §\d", (ROOT / path).read_text())
+    }
+    assert len(cited) > 100
+    missing = {id for id in cited if f"| {id.removeprefix('FACTS ')} |" not in told}
+    assert not missing, f"docs/sources.md does not say what {sorted(missing)} mean"

@@ -145,7 +145,7 @@ def test_a_failure_is_never_found_again_as_an_answer(tmp_path):
 
 def test_a_missing_key_names_its_variable_before_any_call(tmp_path, monkeypatch):
     monkeypatch.delenv("ACME_TEST_KEY", raising=False)
-    with pytest.raises(ModelError, match="ACME_TEST_KEY is not set"):
+    with pytest.raises(ModelError, match="not set: ACME_TEST_KEY for acme"):
         run(tmp_path, ["x"], "x", route={"key": "ACME_TEST_KEY"}, models=[SQL])
 
 

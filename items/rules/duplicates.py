@@ -61,9 +61,7 @@ def same_query(case: Case) -> Iterator[Found | str]:
             )
 
 
-@rule(
-    "note", source="issue 6, rule 6: an answer that another item gives too tells less", across=True
-)
+@rule("note", source="an answer that another item gives too tells less", across=True)
 def same_result(case: Case) -> Iterator[Found | str]:
     """The result is not that of another item."""
     if case.rows is None:

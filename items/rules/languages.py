@@ -47,7 +47,7 @@ def written_in(case: Case) -> Iterator[Found | str]:
         yield Found("question_en has Korean letters")
 
 
-@rule("problem", source="issue 6, rule 10; EHRSQL paraphrase errors")
+@rule("problem", source="EHRSQL paraphrase errors")
 def numbers_agree(case: Case) -> Iterator[Found | str]:
     """Every number and date stands in both questions."""
     texts = case.item.question_en, case.item.question_ko
@@ -63,7 +63,7 @@ def numbers_agree(case: Case) -> Iterator[Found | str]:
             yield Found(f"{', '.join(map(shown, missing))} is not in the {where} question")
 
 
-@rule("problem", source="issue 6, rule 10")
+@rule("problem", source="an item asks the same in both languages")
 def units_agree(case: Case) -> Iterator[Found | str]:
     """A number has the same unit in both questions."""
     if not _korean(case):
@@ -80,7 +80,7 @@ def units_agree(case: Case) -> Iterator[Found | str]:
                 yield Found(f"{number} {unit}s in English, {number}{found.group(1)} in Korean")
 
 
-@rule("warning", source="issue 6, rule 10")
+@rule("warning", source="an item asks the same in both languages")
 def negation_agrees(case: Case) -> Iterator[Found | str]:
     """A negation in one question is in the other."""
     if not _korean(case):
@@ -98,7 +98,7 @@ def negation_agrees(case: Case) -> Iterator[Found | str]:
         yield Found("the Korean question has a negation (않, 없, 못); the English one does not")
 
 
-@rule("warning", source="issue 6, rule 10")
+@rule("warning", source="an item asks the same in both languages")
 def quantity_agrees(case: Case) -> Iterator[Found | str]:
     """Both questions ask for the same quantity: a count of people, a mean, a share."""
     if not _korean(case):
@@ -122,7 +122,7 @@ def quantity_agrees(case: Case) -> Iterator[Found | str]:
         yield Found("the English question counts records, the Korean one people (몇 명)")
 
 
-@rule("warning", source="issue 6, rule 10; Seed 3: values drawn from the database stand in both")
+@rule("warning", source="S3-006: values drawn from the database stand in both")
 def constants_said(case: Case) -> Iterator[Found | str]:
     """The numbers of the question are in the query, as they are or worked out from today."""
     if case.query is None:

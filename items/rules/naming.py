@@ -34,7 +34,7 @@ FORMS = {
 }  # fmt: skip
 
 
-@rule("warning", source="issue 6, rule 10; EHRSQL paraphrase errors")
+@rule("warning", source="EHRSQL paraphrase errors")
 def drug_in_korean(case: Case) -> Iterator[Found | str]:
     """A drug that the Korean question names is in the English one or in the query, by its sound."""
     table, column = origin = EVENTS[1]

@@ -71,7 +71,7 @@ KOREAN_LIMITS = (
 )
 
 
-@rule("warning", source="issue 6, rule 10; arXiv 2601.08778 (questions that differ by a word)")
+@rule("warning", source="arXiv 2601.08778 (questions that differ by a word)")
 def opposites_agree(case: Case) -> Iterator[Found | str]:
     """The first is not the last in the other language, women not men, before not after."""
     english, korean = case.wording.english, case.wording.korean
@@ -86,7 +86,7 @@ def opposites_agree(case: Case) -> Iterator[Found | str]:
                 yield Found(f"{left.group(0)!r} in English, {right.group(0)!r} in Korean")
 
 
-@rule("problem", source="issue 6, rule 10; FACTS §5 (limits that the data hides)")
+@rule("problem", source="FACTS §5 (limits that the data hides)")
 def limits_agree(case: Case) -> Iterator[Found | str]:
     """More than N is N 초과, at least N is N 이상: both questions take the limit in, or neither does."""
     told = dict(_korean_limits(case.wording.korean))
@@ -99,7 +99,7 @@ def limits_agree(case: Case) -> Iterator[Found | str]:
                 yield Found(f"{match.group(0)!r} in English is {sign}, in Korean {value} {korean}")
 
 
-@rule("warning", source="issue 6, rule 10: the asked quantity agrees")
+@rule("warning", source="an item asks the same in both languages")
 def as_many_asked(case: Case) -> Iterator[Found | str]:
     """Two numbers asked in one language are two in the other."""
     english = len(re.findall(r"\bhow (?:many|much)\b", case.wording.english, re.I))
@@ -122,7 +122,7 @@ def as_many_asked(case: Case) -> Iterator[Found | str]:
         yield Found(f"the Korean question asks 몇 {korean} times, the English one {english}")
 
 
-@rule("problem", source="issue 6, rules 6 and 10: rounding")
+@rule("problem", source="rounding errors in BIRD, here between two languages")
 def decimals_agree(case: Case) -> Iterator[Found | str]:
     """Both questions ask for the same number of decimals."""
     english = re.search(r"\b(?:to|with) (\w+) decimals?\b", case.wording.english, re.I)

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from models.call import Answer
-from models.ledger import Ledger, request_of
+from models.ledger import Ledger
+from models.ledger_rows import request_of
 from models.spending import attempts, reading
 from registry.canonical import canonical
 from registry.files import replace

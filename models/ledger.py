@@ -10,13 +10,14 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from models.call import Answer, Message, Request
+from models.call import Answer, Request
 from models.ledger_file import Writer, connect
+from models.ledger_rows import FIND, KEEP, answer_of, end_attempt, request_of, values_of
 from models.processes import may_live, this_process
 from registry.canonical import canonical, sha256_text
 
@@ -24,15 +25,6 @@ T = TypeVar("T")
 LEASE_S = 120.0  # a claim that its process did not renew for so long is free
 RENEW_S = 20.0
 INLINE = 1_000  # characters; a longer text of a prompt is kept once, under its sha256
-_PLAIN = tuple(f.name for f in fields(Answer) if f.name not in ("key", "token_entropies"))
-_FIND = (
-    f"SELECT {', '.join('a.' + name for name in _PLAIN)}, token_entropies "  # noqa: S608
-    "FROM calls JOIN answers a ON a.call = id WHERE key = ?"
-)
-_KEEP = (
-    f"INSERT OR IGNORE INTO answers (call, answered_at, {', '.join(_PLAIN)}, token_entropies) "  # noqa: S608
-    f"VALUES ({', '.join('?' * (len(_PLAIN) + 3))})"
-)
 _sha256 = lru_cache(maxsize=32)(sha256_text)
 
 
@@ -74,8 +66,8 @@ class Ledger:
 
     def find(self, key: str) -> Answer | None:
         """Return the answer under a key, if there is one."""
-        row = self._connection.execute(_FIND, (key,)).fetchone()
-        return None if row is None else _answer(key, row)
+        row = self._connection.execute(FIND, (key,)).fetchone()
+        return None if row is None else answer_of(key, row)
 
     def request(self, key: str) -> Request | None:
         """Return the request under a key, with its prompt, if it was ever made."""
@@ -115,7 +107,7 @@ class Ledger:
         """
 
         def change(db: sqlite3.Connection) -> None:
-            _end(db, claim, outcome, status, message, wait_s)
+            end_attempt(db, claim.attempt, outcome, status, message, wait_s)
             if wait_s is None:
                 self._release(db, claim)
 
@@ -125,8 +117,8 @@ class Ledger:
         """Write an answer, end its attempt and release its claim: one commit."""
 
         def change(db: sqlite3.Connection) -> None:
-            db.execute(_KEEP, _values(claim.call, answer))
-            _end(db, claim, "answer", None, "", None)
+            db.execute(KEEP, values_of(claim.call, answer))
+            end_attempt(db, claim.attempt, "answer", None, "", None)
             self._release(db, claim)
 
         await self._writer.write(change)
@@ -137,7 +129,7 @@ class Ledger:
         def change(db: sqlite3.Connection) -> None:
             if db.execute("SELECT 1 FROM calls WHERE key = ?", (request.key,)).fetchone() is None:
                 call = self._describe(db, request, command)
-                db.execute(_KEEP, _values(call, replace(answer, key=request.key)))
+                db.execute(KEEP, values_of(call, replace(answer, key=request.key)))
 
         self._writer.now(change)
 
@@ -236,47 +228,3 @@ class Ledger:
                     "SELECT body FROM texts WHERE sha256 = ?", (message["content"]["sha256"],)
                 ).fetchone()
         return decides
-
-
-def _answer(key: str, row: tuple[Any, ...]) -> Answer:
-    entropies = None if row[-1] is None else tuple(json.loads(row[-1]))
-    return Answer(**dict(zip(_PLAIN, row[:-1], strict=True)), token_entropies=entropies, key=key)
-
-
-def _values(call: int, answer: Answer) -> tuple[Any, ...]:
-    entropies = answer.token_entropies
-    plain = (getattr(answer, name) for name in _PLAIN)
-    return (call, time.time(), *plain, None if entropies is None else json.dumps(entropies))
-
-
-def request_of(decides: dict[str, Any], *, role: str = "") -> Request:
-    """Return the request whose `decides` this is."""
-    schema, extras = decides["schema"], decides["extras"]
-    return Request(
-        model=decides["model"],
-        messages=tuple(Message(**message) for message in decides["messages"]),
-        max_tokens=decides["max_tokens"],
-        route=decides["route"],
-        revision=decides["revision"],
-        temperature=decides["temperature"],
-        schema=None if schema is None else canonical(schema),
-        logprobs=decides["logprobs"],
-        extras=canonical(extras),
-        draw=decides["draw"],
-        role=role,
-    )
-
-
-def _end(
-    db: sqlite3.Connection,
-    claim: Claim,
-    outcome: str,
-    status: int | None,
-    message: str,
-    wait_s: float | None,
-) -> None:
-    db.execute(
-        "UPDATE attempts SET ended_at = ?, outcome = ?, status = ?, message = ?, wait_s = ? "
-        "WHERE id = ?",
-        (time.time(), outcome, status, message, wait_s, claim.attempt),
-    )

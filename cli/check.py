@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cli.explaining import finding_line, show_rules
 from cli.options import (
     DATA,
     REGISTRY,
@@ -15,12 +16,11 @@ from cli.options import (
     RunsOption,
     TaskOption,
 )
-from cli.showing import ids_in_short
 from registry.reader import FormatError
 
 if TYPE_CHECKING:
     from items.checking import Checked
-    from items.checks import Finding, Ground
+    from items.checks import Ground
     from items.model import Item
     from items.questions import QuestionFile
 
@@ -68,7 +68,7 @@ def check(
     with open_database(data / database_file, workers=1) as database:
         files = _loaded(paths)
         if explain is not None:
-            _explain(explain, files, database, json=json)
+            show_rules(explain, _grounds(files, database), next(iter(files)), json=json)
             return
         checked = _check_all(files, database, quiet=json)
         if recipes:
@@ -164,7 +164,7 @@ def _show(tiers: "dict[Path, list[Checked]]", *, json: bool) -> None:
     for one in checked:
         for finding in one.findings:
             if finding.severity != "note":
-                print(_line(one.item.id, finding))
+                print(finding_line(one.item.id, finding))
     told = ", ".join(
         f"{count} {severity}{'s' * (count != 1)}" for severity, count in counts.items()
     )
@@ -175,40 +175,6 @@ def _show(tiers: "dict[Path, list[Checked]]", *, json: bool) -> None:
         asked = sum(one.item.answerable for one in tier)
         if asked:
             print(f"{path.name}: the best constant answer ({id}) is right for {right} of {asked}")
-
-
-def _line(id: str, finding: "Finding") -> str:
-    evidence = "".join(f"\n    {line}" for line in finding.evidence.splitlines())
-    return f"{id}: {finding.severity}: {finding.rule}: {finding.message}{evidence}"
-
-
-def _explain(id: str, files: "dict[Path, QuestionFile]", database: Any, *, json: bool) -> None:
-    from items.checks import explain
-
-    for item, ground in _grounds(files, database):
-        if item.id == id:
-            told = explain(item, ground)
-            break
-    else:
-        there = ids_in_short([item for file in files.values() for item in file.kept])
-        raise FormatError(
-            next(iter(files)), None, f"no item {id!r} is kept here; there are {there}"
-        )
-    if json:
-        from registry.canonical import canonical
-
-        print(canonical({"item": id, "rules": [one.as_json() for one in told]}))
-        return
-    print(
-        f"{item.id}  {item.question_en}\n{item.question_ko}\n{item.reference_sql or item.witness}\n"
-    )
-    for one in told:
-        worst = one.findings[0].severity if one.findings else "ok"
-        print(f"[{worst}] {one.rule.name}: {one.rule.reason}  ({one.rule.source})")
-        for line in one.looked[:12]:
-            print(f"      looked at {line}")
-        for finding in one.findings:
-            print("   -> " + _line(item.id, finding).partition(": ")[2])
 
 
 def _write_recipes(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cli.options import RUNS, JsonOption, RunsOption
+from cli.telling import plain_lines
 
 if TYPE_CHECKING:
     from models.spending import Sum
@@ -151,10 +152,10 @@ def _show_call(call: dict[str, Any]) -> None:
         if name != "messages":
             print(f"{name} {value if isinstance(value, str | int | float) else dumps(value)}")
     for message in request["messages"]:
-        print(f"\n--- {message['role']}\n{message['content']}")
+        print(f"\n--- {message['role']}\n{plain_lines(message['content'])}")
     for name in ("reasoning", "text"):
         if answer and answer[name]:
-            print(f"\n--- answer, {name}\n{answer[name]}")
+            print(f"\n--- answer, {name}\n{plain_lines(answer[name])}")
     told = {k: v for k, v in (answer or {}).items() if k not in ("text", "reasoning", "key")}
     print("\n" + ("not answered" if answer is None else dumps(told, ensure_ascii=False)))
     for one in call["attempts"]:

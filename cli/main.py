@@ -26,7 +26,7 @@ from cli import (
     vendor,
     verifying,
 )
-from cli.telling import sentence
+from cli.telling import plain_lines, sentence
 from registry.reader import FormatError
 
 INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -86,7 +86,7 @@ def run(command: typer.Typer = app) -> None:
     except Exception as error:
         if not _ours(error):
             raise
-        print(f"benchtoward: {sentence(error)}", file=sys.stderr)
+        print(plain_lines(f"benchtoward: {sentence(error)}"), file=sys.stderr)
         sys.exit(getattr(error, "exit_code", 2))
 
 

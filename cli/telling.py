@@ -15,6 +15,11 @@ def plain(text: str) -> str:
     return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in text)
 
 
+def plain_lines(text: str) -> str:
+    """Return a text with its lines as they are, control codes shown as question marks."""
+    return "\n".join(plain(line) for line in text.split("\n"))
+
+
 def sentence(error: Exception) -> str:
     """Return an error as one sentence; the system's own without its number: `file: what is wrong`."""
     if isinstance(error, OSError) and error.filename and error.strerror:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from cli.making import Setting
+from cli.telling import plain
 
 if TYPE_CHECKING:
     from graphs.decision import Context
@@ -34,7 +35,7 @@ def _votes(decided: "Decided") -> list[str]:
         key = (vote.ballot, vote.vote or "no vote", vote.reason)
         seats.setdefault(key, []).append(str(vote.seat))
     return [
-        f"ballot {ballot}, seat {' and '.join(who)}: {vote}: {reason}"
+        f"ballot {ballot}, seat {' and '.join(who)}: {plain(vote)}: {plain(reason)}"
         for (ballot, vote, reason), who in seats.items()
     ]
 

@@ -8,8 +8,8 @@ from agents.rereading import reread
 from items.frozen import Motion
 from items.records import verdict_event
 from registry.events import Event
+from tests.frozen import FIGURES, OTHER, ballot_about, review_of
 from tests.test_items_questions import ITEM
-from tests.test_items_verify import FIGURES, OTHER, ballot_about, review_of
 
 ISSUE = {"kind": "boundary", "sentence": "open", "evidence": ""}
 MOTION = Motion("Which score?", {"rs0": "RS(0)", "ex": "EX"}, "figures: {}\n")

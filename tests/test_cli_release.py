@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from cli.main import app
 from items.evidence import evidence_folder
 from items.spec import load_spec, save_spec, spec_path
+from tests.frozen import frozen_registry
 from tests.test_cli_text2sql import COMMANDS, site, told
-from tests.test_items_verify import frozen_registry
 
 __all__ = ["site"]  # the fixture: a whole making line against scripted models
 

@@ -1,153 +1,37 @@
 """Verification walks from replies to frozen hashes and names what does not follow."""
 
 import json
-import random
 import shutil
 from dataclasses import replace
-from datetime import date
-from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from agents.opening import listed
 from agents.rereading import reread
-from agents.restyle import laid_out
-from items.evidence import Head, Receipt, evidence_folder, load_receipt, save_receipt, save_replies
-from items.freeze import Now, TierNow, freeze
-from items.questions import Question, QuestionFile, load_questions, save_questions
-from items.records import content_event, record_of, verdict_event
+from items.evidence import Head, evidence_folder, load_receipt, save_receipt, save_replies
+from items.questions import Question, load_questions, save_questions
+from items.records import content_event, record_of
 from items.rendered import write
 from items.settings import Settings, Waiver
-from items.spec import Setting, Spec, load_spec, save_spec, spec_path
+from items.spec import Setting, load_spec, save_spec, spec_path
 from items.verify import Frozen, verify
-from prompts import quoted, render
-from registry.canonical import sha256_json, sha256_text
+from prompts import quoted
+from registry.canonical import sha256_json
 from registry.events import Event, append, head, load
-from registry.reader import FormatError, read
-from tests.test_items_freeze import SPEC
-from tests.test_items_questions import ITEM
-
-COMMITTED = Path(__file__).parent.parent / "registry"
-PANEL = ("acme/a-1b", "blue/b-2b", "core/c-3b")
-OTHER = replace(
-    ITEM, id="hard-002", question_en="How many visits are there?", question_ko="방문은 몇 건인가요?"
+from tests.frozen import (
+    FIGURES,
+    ITEMS,
+    PANEL,
+    ballot_about,
+    findings,
+    frozen_registry,
+    judged,
 )
-ITEMS = (ITEM, OTHER)
-FIGURES = quoted("evidence", "figures: {}\n")
-DECISION = """id: headline_metric
-question: Which score?
-scope: task
-protocol: primary_metric
-options:
-- {id: rs0, text: RS(0), value: rs0}
-- {id: ex, text: EX, value: hard_ex}
-"""
-
-
-SCHEMA = "CREATE TABLE person (person_id BIGINT, year_of_birth BIGINT);"
-
-
-def review_of(item):
-    """The conversation in which a reviewer judged an item, as its second request holds it."""
-    rows = {"own_result": "<rows>\n1\n</rows>", "reference_result": "<rows>\n1\n</rows>"}
-    sql = quoted("sql", laid_out(item.reference_sql, {"person": {"person_id": "BIGINT"}}))
-    says = {"order_matters": "false", "answerable": "true", "witness": item.witness or "none"}
-    says |= {name: getattr(item, name) for name in ("category", "difficulty", "scope")}
-    shown = {"reference_sql": sql, "own_sql": sql, "matches": "yes", "notes": "", "objections": ""}
-    questions = quoted("question_ko", item.question_ko), quoted("question_en", item.question_en)
-    return [
-        {"role": "system", "content": SCHEMA},
-        {"role": "user", "content": "# The question\n\n" + "\n\n".join(questions)},
-        {"role": "assistant", "content": "# The reference\n\n<sql>\nSELECT 2\n</sql>"},
-        {"role": "user", "content": render("review/case", **rows, **shown, **says)},
-    ]
-
-
-def ballot_about(evidence, question="Which score?", options=("rs0: RS(0)", "ex: EX")):
-    """The request in which a voter was asked."""
-    asked = {"question": question, "options": listed("options", options), "reasons": ""}
-    return [{"role": "user", "content": render("decide/ballot", evidence=evidence, **asked)}]
-
-
-def reply(model, seat, messages, said):
-    request = {"model": model, "draw": seat, "messages": messages, "temperature": 0.0}
-    answer = {"text": json.dumps(said), "stop": "stop", "route": "r"}
-    return {"key": sha256_json(request), "request": request, "answer": answer}
-
-
-def judged(item, saw=lambda item: item):
-    """The panel's replies to an item, and the verdicts that rest on them; `saw`: what it was shown."""
-    for seat, model in enumerate(PANEL, 1):
-        said = reply(model, seat, review_of(saw(item)), {"issues": [], "verdict": "approve"})
-        body = {"seat": seat, "round": 1, "verdict": "approve", "valid": True, "issues": []}
-        yield said, verdict_event(item, model, calls=[said["key"]], **body)
-
-
-def voted(evidence, asked):
-    for seat, model in enumerate(PANEL, 1):
-        option = "rs0" if seat < 3 else "ex"
-        said = reply(model, seat, asked, {"reason": "so", "option": option})
-        body = {"decision": "headline_metric", "ballot": 1, "seat": seat, "valid": True}
-        body |= {"vote": option, "reason": "so", "evidence": [evidence], "calls": [said["key"]]}
-        yield said, Event("ballot", model, body)
+from tests.test_items_questions import ITEM
 
 
 @pytest.fixture
 def registry(tmp_path):
     return frozen_registry(tmp_path)
-
-
-def frozen_registry(registry, saw=lambda item: item, asked=None):
-    """A registry with one frozen task: two items, three models, one decision, all replies.
-
-    saw: what reviewers were shown in an item's place; asked: the request of the voters.
-    """
-    path = registry / "drafts" / "demo-hard-v0.yaml"
-    questions = tuple(Question.of(item, PANEL[0]) for item in ITEMS)
-    save_questions(path, QuestionFile("demo", "hard", date(2019, 7, 3), questions=questions))
-    folder = evidence_folder(registry, "demo@0")
-    folder.mkdir(parents=True)
-    (folder / "2026-11-30-evidence.yaml").write_text("figures: {}\n")
-    evidence = f"evidence/demo@0/2026-11-30-evidence.yaml {sha256_text('figures: {}' + chr(10))}"
-    (registry / "decisions").mkdir()
-    (registry / "decisions" / "headline_metric.yaml").write_text(DECISION)
-    said = [pair for item in ITEMS for pair in judged(item, saw)]
-    said += voted(evidence, asked or ballot_about(FIGURES))
-    decided = {"decision": "headline_metric", "option": "rs0", "tally": "2 of 3", "by": "panel"}
-    decided |= {"ballot": 1, "protocol": "primary_metric", "evidence": [evidence]}
-    drafts = [content_event("draft", item, PANEL[0]) for item in ITEMS]
-    write(path, [*drafts, *(event for _, event in said), Event("decided", "panel", decided)])
-    record = record_of(path)
-    setting = Setting("primary_metric", "panel", "headline_metric", "2 of 3", date(2026, 11, 30))
-    now = Now(
-        {"hard": TierNow(ITEMS, date(2019, 7, 3), "a" * 64, "b" * 64, head(record))},
-        "1",
-        "2.0.1",
-        "c" * 64,
-        {"person": "d" * 64},
-    )
-    spec = freeze(
-        replace(SPEC, decisions=(setting,)),
-        now,
-        {"hard": load(record)},
-        by="owner",
-        on=date(2026, 11, 30),
-    )
-    write(path, [Event("freeze", "owner", {"task": "demo@0"})])
-    names = (save_replies(folder, [reply for reply, _ in said]),)
-    heads = (Head(record.stem, len(load(record)), head(record)),)
-    seen = {evidence.partition(" ")[0]: evidence.partition(" ")[2]}
-    save_receipt(
-        registry, Receipt("demo@0", spec.sha256, date(2026, 11, 30), "owner", heads, names, seen)
-    )
-    save_spec(spec_path(registry, "demo@0"), spec)
-    return registry
-
-
-def findings(registry):
-    return [str(finding) for finding in verify(Frozen(registry, "demo@0", reread))]
 
 
 def test_what_was_frozen_follows_from_its_replies(registry):
@@ -424,106 +308,3 @@ def test_a_dropped_entry_that_was_rewritten_is_named(tmp_path):
     head_, tail = text.split("id: hard-003", 1)
     path.write_text(head_ + "id: hard-003" + tail.replace("question_en: ", "question_en: Oh, ", 1))
     assert "broken: hard/hard-003: it was dropped with another content" in findings(registry)
-
-
-VICTIMS = (
-    "records/demo-hard-v0.jsonl",
-    "evidence",
-    "drafts/demo-hard-v0.yaml",
-    "tasks/demo@0.yaml",
-)
-HASHED = ("question_ko:", "question_en:", "  id: hard", "sha256:", "hard-00")
-
-
-def spans(path: Path, data: bytes) -> list[tuple[int, int]]:
-    """Where a change must be found: the whole of records and replies, the hashed values of YAML."""
-    if path.suffix != ".yaml":
-        return [(0, len(data))]
-    found = []
-    for name in HASHED:
-        start = data.find(name.encode())
-        while start >= 0:
-            begin, end = start + len(name.encode()) + 1, data.find(b"\n", start)
-            if end > begin:
-                found.append((begin, end))
-            start = data.find(name.encode(), end)
-    return found
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory):
-    return frozen_registry(tmp_path_factory.mktemp("registry"))
-
-
-@settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-@given(draw=st.data())
-def test_a_flipped_or_deleted_byte_is_always_found(shared, draw):
-    victim = shared / draw.draw(st.sampled_from(VICTIMS), label="file")
-    if victim.is_dir():
-        victim = next(victim.rglob("*.jsonl.gz"))
-    whole = victim.read_bytes()
-    begin, end = draw.draw(st.sampled_from(spans(victim, whole)), label="span")
-    place = draw.draw(st.integers(begin, end - 1), label="place")
-    byte = draw.draw(st.none() | st.integers(0, 255), label="byte")
-    changed = whole[:place] + (b"" if byte is None else bytes([byte])) + whole[place + 1 :]
-    if changed == whole:
-        return
-    try:
-        victim.write_bytes(changed)
-        assert any(not line.startswith("unverifiable: ") for line in findings(shared))
-    finally:
-        victim.write_bytes(whole)
-
-
-@pytest.fixture(scope="module")
-def committed(tmp_path_factory):
-    return shutil.copytree(COMMITTED, tmp_path_factory.mktemp("committed") / "registry")
-
-
-def held(path):
-    """What a file says when it is read, or None where it cannot be."""
-    try:
-        if path.suffix == ".jsonl":
-            return path.read_bytes()
-        return read(path, {"drafts": QuestionFile, "tasks": Spec}.get(path.parent.name, Receipt))
-    except FormatError:
-        return None
-
-
-def harmed(data: bytes, chance: random.Random) -> bytes:
-    """A byte flipped, a bit flipped, some bytes deleted, or one doubled."""
-    at = chance.randrange(len(data))
-    return chance.choice(
-        (
-            data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :],
-            data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :],
-            data[:at] + data[at + chance.choice((1, 6, 60)) :],
-            data[: at + 1] + data[at:],
-        )
-    )
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "records/eunomia-text2sql-hard-v0.jsonl",
-        "records/eunomia-text2sql-v0.jsonl",
-        "drafts/eunomia-text2sql-hard-v0.yaml",
-        "drafts/eunomia-text2sql-v0.yaml",
-        "tasks/eunomia-text2sql@0.yaml",
-        "evidence/eunomia-text2sql@0/receipt.yaml",
-    ],
-)
-@pytest.mark.parametrize("seed", range(6))
-def test_the_committed_task_does_not_follow_once_a_byte_of_it_is_harmed(committed, name, seed):
-    """Whole files, not only what is hashed: nothing that a file says can change unseen."""
-    path = committed / name
-    whole, before = path.read_bytes(), held(path)
-    try:
-        path.write_bytes(harmed(whole, random.Random(f"{name} {seed}")))
-        failing = (f for f in verify(Frozen(committed, "eunomia-text2sql@0", reread)) if f.fails)
-        assert next(failing, None) or held(path) == before
-    finally:
-        path.write_bytes(whole)

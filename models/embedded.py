@@ -114,7 +114,8 @@ def _hurry(xllamacpp: Any, params: Any) -> None:
     """Make two cores read a prompt of 5,800 tokens in 45 s (60) and write 40 tokens a second (17).
 
     No flash attention and keys of 8 bits cost nothing but memory. A reply that repeats itself is guessed
-    ahead from its own text, and each guess is checked: the tokens are those the model would choose.
+    ahead from its own text, and each guess is checked by the model itself; reading several tokens at once
+    rounds otherwise than one by one, so a near tie may fall the other way than without guessing.
     """
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     params.cache_type_k = xllamacpp.ggml_type.GGML_TYPE_Q8_0

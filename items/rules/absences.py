@@ -9,6 +9,7 @@ from items.rules.base import Case, Found, rule
 from items.rules.facts import as_date
 from items.rules.left_out import filled_up, joined_away, zeros_asked
 from items.rules.nodes import bare, conjuncts
+from items.rules.relations import ZERO, ZERO_KOREAN, keeps_those_without
 from items.rules.sql import DIALECT, Part
 
 SOME_PERIODS = (  # the question asks for those with something
@@ -96,6 +97,16 @@ def zero_rows(case: Case) -> Iterator[Found | str]:
                 f"{every - rows[0][0]:,} of {every:,} people have no row and are left out; count them as "
                 "0, or say in the question who is meant"
             )
+
+
+@rule("warning", source="arXiv 2601.08778 (error class E1): zeros that the question asks for")
+def zeros_promised(case: Case) -> Iterator[Found | str]:
+    """Who is to count as 0 is kept by the query, also where today's data have nobody like that."""
+    if case.query is None or not case.wording.says(ZERO, korean=ZERO_KOREAN):
+        return
+    yield "those who have none count as 0"
+    if not keeps_those_without(case.query.tree):
+        yield Found("the question counts those who have none as 0; nothing in the query keeps them")
 
 
 @rule("problem", source="arXiv 2601.08778 (error class E1)")

@@ -8,8 +8,8 @@ from items.rules.base import Case, Found, rule
 from items.rules.nodes import bare, literal
 from items.rules.sql import DIALECT, Part
 
-AGE = r"how old|\bage\b|aged|older|younger|years? old|years of age"
-AGE_KOREAN = "나이|몇 살|세 이상|세 이하|연령|세 미만|세 초과"
+AGE = r"how old|\bage\b|aged|older|younger|years? old|years of age|birthdays?\b"
+AGE_KOREAN = "나이|몇 살|세 이상|세 이하|연령|세 미만|세 초과|생일"
 BIRTHDAYS = ("birth_date", "birth_datetime", "day_of_birth")
 YEARS = (365, 365.25, 365.2425)
 TURNED: dict[type[exp.Expr], type[exp.Binary]] = {

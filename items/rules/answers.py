@@ -77,7 +77,8 @@ def measures_shown(case: Case) -> Iterator[Found | str]:
         yield "asks for a mean and a number"
         if not tree.find(exp.Count, exp.Sum, exp.CountIf):
             yield Found("the question also asks for a number; the query counts nothing")
-    if case.wording.says(BOTH_ENDS) and not tree.find(exp.Window, exp.Order, exp.Exists, exp.All):
+    both = case.wording.says(BOTH_ENDS) and not case.wording.inclusive_days
+    if both and not tree.find(exp.Window, exp.Order, exp.Exists, exp.All):
         low, high = tree.find(exp.Min, exp.ArgMin), tree.find(exp.Max, exp.ArgMax)
         yield f"asks for both ends: {low is not None}, {high is not None}"
         if (low is None) != (high is None):

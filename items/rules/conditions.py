@@ -46,6 +46,7 @@ def contradictions(case: Case) -> Iterator[Found | str]:
         if low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]
             yield Found(f"{between.sql(DIALECT)} ends before it begins")
     for part in case.query.parts:
+        yield from _counts_of_nothing(part)
         said: dict[str, object] = {}
         for condition in conjuncts(part.select.args.get("where")):
             value = literal(condition.expression) if isinstance(condition, exp.EQ) else None
@@ -56,6 +57,20 @@ def contradictions(case: Case) -> Iterator[Found | str]:
                 yield Found(
                     f"{column} cannot be {said[column]!r} and {value!r} at once; use IN or OR"
                 )
+
+
+def _counts_of_nothing(part: Part) -> Iterator[Found]:
+    """Tell COUNT(x) over rows WHERE x IS NULL: it is 0 whatever the rows are."""
+    empty = {
+        node.this.sql(DIALECT).lower()
+        for node in conjuncts(part.select.args.get("where"))
+        if isinstance(node, exp.Is) and isinstance(node.expression, exp.Null)
+    }
+    for count in part.own(exp.Count):
+        if isinstance(count.this, exp.Column) and count.this.sql(DIALECT).lower() in empty:
+            yield Found(
+                f"{count.sql(DIALECT)} is 0 where {count.this.sql(DIALECT)} IS NULL; COUNT(*)"
+            )
 
 
 @rule("warning", source="bird-bench/mini_dev#45 (question 271): a value that the column has not")

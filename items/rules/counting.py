@@ -87,7 +87,7 @@ def records_counted(case: Case) -> Iterator[Found | str]:
     for _, output, count in shown_counts(case.query, distinct=True):
         names = {column.name.lower() for column in count.find_all(exp.Column)}
         ratio = count.find_ancestor(exp.Div, exp.IntDiv) is not None  # records per person
-        if "person_id" in names and case.wording.counted == ("record",) and not ratio:
+        if "person_id" in names and set(case.wording.counted) == {"record"} and not ratio:
             yield output.sql(DIALECT)
             every = exp.Count(this=exp.Star(), big_int=True)
             other = case.changed(case.query.exchanged(count, every))

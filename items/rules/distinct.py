@@ -10,6 +10,8 @@ from items.rules.sql import DIALECT, Part
 
 DAYS = r"days?\b|dates?\b|daily\b"
 DAYS_KOREAN = r"날짜|며칠|일수|하루|매일|같은 날|일별|날[은을이에]"
+ALIKE = r"(?:different|distinct|unique)\b"
+ALIKE_KOREAN = "서로 다른 [가-힣 ]{0,12}(?:몇|수)"
 RECORDS = (
     "visit_occurrence_id", "visit_detail_id", "drug_exposure_id", "condition_occurrence_id",
     "procedure_occurrence_id", "measurement_id", "observation_id", "device_exposure_id",
@@ -61,6 +63,78 @@ def record_ids_counted(case: Case) -> Iterator[Found | str]:
             yield Found(
                 f"{count.sql(DIALECT)} counts records; the question asks for {noun(kind)}",
                 evidence=case.told(other),
+            )
+
+
+@rule("problem", source="BIRD and EHRSQL: COUNT without DISTINCT where different things are asked")
+def different_counted(case: Case) -> Iterator[Found | str]:
+    """How many different X counts each value once."""
+    asked = case.wording.says(
+        rf"(?:how many|number of|count of) (?:\w+ ){{0,2}}{ALIKE}", korean=ALIKE_KOREAN
+    )
+    if case.query is None or not asked:
+        return
+    for _, output, count in shown_counts(case.query):
+        column = count.this
+        if not isinstance(column, exp.Column) or isinstance(count, exp.Sum):
+            continue
+        yield output.sql(DIALECT)
+        once = exp.Distinct(expressions=[column.copy()])
+        other = case.changed(case.query.exchanged(count, exp.Count(this=once, big_int=True)))
+        if other is not None:
+            yield Found(
+                f"{count.sql(DIALECT)} counts repeats; the question asks for different ones",
+                evidence=case.told(other),
+            )
+
+
+@rule("warning", source="BIRD: COUNT without DISTINCT in HAVING and ORDER BY")
+def limited_otherwise(case: Case) -> Iterator[Found | str]:
+    """The number that is shown is the one that HAVING limits and ORDER BY sorts."""
+    for part in case.query.parts if case.query else ():
+        shown = [c for o in part.select.selects for c in o.find_all(exp.Count)]
+        if len(shown) != 1 or not isinstance(shown[0].this, exp.Distinct):
+            continue
+        for clause in ("having", "order"):
+            yield from _other_count(case, part.select.args.get(clause), shown[0])
+
+
+def _other_count(case: Case, clause: exp.Expr | None, shown: exp.Expr) -> Iterator[Found | str]:
+    for count in clause.find_all(exp.Count) if clause and case.query else ():
+        yield count.sql(DIALECT)
+        if isinstance(count.this, exp.Distinct) or case.wording.asks_records or case.query is None:
+            continue
+        other = case.changed(case.query.exchanged(count, shown))
+        if other is not None:
+            word = "ORDER BY sorts by" if isinstance(clause, exp.Order) else "HAVING limits"
+            yield Found(
+                f"{word} {count.sql(DIALECT)}, the answer shows {shown.sql(DIALECT)}",
+                evidence=case.told(other),
+            )
+
+
+@rule("warning", source="OHDSI/WebAPI#368: people counted once for each year or visit")
+def groups_counted(case: Case) -> Iterator[Found | str]:
+    """Groups of people and something else are more than the people."""
+    for part, output, count in shown_counts(case.query) if case.query else ():
+        inner = next(iter(part.sources.values()), None) if len(part.sources) == 1 else None
+        select = getattr(inner, "expression", None)
+        group = select.args.get("group") if isinstance(select, exp.Select) else None
+        keys = (
+            {key.sql(DIALECT).rpartition(".")[2].lower() for key in group.expressions}
+            if group
+            else set()
+        )
+        yield f"{output.sql(DIALECT)} over groups by {', '.join(sorted(keys)) or 'nothing'}"
+        every = isinstance(count.this, (exp.Star, exp.Column)) and not part.select.args.get("group")
+        if (
+            every
+            and "person_id" in keys
+            and len(keys) > 1
+            and wanted(case, part, output) == "person"
+        ):
+            yield Found(
+                f"{count.sql(DIALECT)} counts groups by {', '.join(sorted(keys))}, not people"
             )
 
 

@@ -33,6 +33,14 @@ KOREAN_UNITS = {
     "일": "day",
 }
 KOREAN_ONES = {"한": 1, "두": 2, **KOREAN_NUMBERS}
+ORDINALS = {
+    "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+    "셋째": 3, "넷째": 4, "다섯째": 5, "세 번째": 3, "네 번째": 4, "다섯 번째": 5, "열 번째": 10,
+}  # fmt: skip
+ABOVE = (
+    r"\b(?:older than|over|above|more than) (?:the age of )?(\d+)\b",
+    r"(\d+)\s?[가-힣]{0,2}\s?(?:초과|를 넘|을 넘)",
+)
 ONE = ("a", "an", "last", "past", "previous")  # what stands before one unit: within a week
 TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
 
@@ -67,8 +75,12 @@ def korean(text: str) -> set[float]:
 
 
 def implied(text: str) -> set[float]:
-    """Return what a text says without the figure: a dozen, a decade, two weeks (14 days)."""
+    """Return what a text says without the figure: a dozen, the fifth, two weeks (14 days), over 80 (81)."""
     found = {float(n) for word, many in SPOKEN.items() if word in text.lower() for n in many}
+    found |= {float(n) for word, n in ORDINALS.items() if word in text.lower()}
+    found |= {
+        float(n) + 1 for above in ABOVE for n in re.findall(above, text)
+    }  # 80을 넘으면 81 이상
     counts = "|".join((r"\d+", *NUMBERS, *ONE))
     for count, unit in re.findall(
         rf"\b({counts})[\s-](?:\w+\s)?({'|'.join(SMALLER)})s?\b", text.lower()

@@ -18,6 +18,8 @@ from items.rules.figures import shown
 UNITS = {  # English unit: its Korean forms
     "day": "일", "week": "주", "month": "개월|달", "year": "년|해", "hour": "시간", "percent": "퍼센트|%",
 }  # fmt: skip
+TYPED = r"\b(?:[Hh]epatitis|[Tt]ype|[Gg]roup|[Ii]nfluenza|[Vv]itamin|[Ff]actor) ([A-E])\b"
+TYPED_KOREAN = r"(?<![A-Za-z])([A-E])형|비타민 ?([A-E])(?![A-Za-z])"
 NOT_ENGLISH = r"\bnot\b|n't\b|\bnever\b|\bwithout\b|\bnobody\b|\bno[ -]one\b|\bnothing\b"
 NOT_KOREAN = r"않(?!고)|지 않고|못|없"
 ANY_NOT_ENGLISH = NOT_ENGLISH + (
@@ -27,6 +29,12 @@ ANY_NOT_ENGLISH = NOT_ENGLISH + (
     r"|\bopen\b|\bongoing\b|\bor later\b|\borphan|\bdangl|\bin\w+valid|\binvalid|\bstill\b"
 )
 ANY_NOT_KOREAN = "않|없|못|안 |제외|빼|아닌|아니|미|벗어|누락|비어|결측|외에|무"
+EXAMPLES = (
+    re.compile(  # what only shows how an answer looks: (1 to 12), (1900s, 1910s, ...), such as 0
+        r"\([^()]*(?:\.\.\.|…|\be\.g\.|\bfor example\b|\bsuch as\b)[^()]*\)|"
+        r"\(\s*\d+ ?(?:to|through|-|–) ?\d+\s*\)"
+    )
+)
 QUANTITIES = (  # English form, Korean form: one needs the other
     (r"\bmean\b|\baverage\b", "평균"),
     (r"\bmedian\b", "중앙값|중간값|중위"),
@@ -110,6 +118,11 @@ def quantity_agrees(case: Case) -> Iterator[Found | str]:
         if bool(in_english) != bool(in_korean):
             found, where = (in_english, "English") if in_english else (in_korean, "Korean")
             yield Found(f"only the {where} question asks for {found.group(0) if found else ''!r}")
+    once = r"\b(?:different|distinct|unique|various|separate|kinds?|types?|which)\b"
+    if re.search("서로 다른", korean) and not re.search(once, english, re.I):
+        yield Found(
+            "the Korean question counts different ones (서로 다른), the English one does not"
+        )
     share = re.search(r"percent|%|share|proportion|fraction", english, re.I)
     if (
         case.wording.counted == ("person",)
@@ -130,10 +143,22 @@ def constants_said(case: Case) -> Iterator[Found | str]:
     have, days = _constants(case)
     names = {n for value in have if isinstance(value, int) for n in _concept_numbers(case, value)}
     yield f"constants of the query: {sorted(map(str, have))[:12]}"
-    for number in sorted(figures.english(case.item.question_en)):
+    for number in sorted(figures.english(EXAMPLES.sub("", case.item.question_en))):
         if number in names or _explained(number, have, days, case.ground.today):
             continue
         yield Found(f"the question says {shown(number)}; nothing in the query comes from it")
+
+
+@rule("problem", source="EHRSQL paraphrase errors: another type of one disease")
+def letters_agree(case: Case) -> Iterator[Found | str]:
+    """Hepatitis B is B형 간염, not A형."""
+    english = set(re.findall(TYPED, case.item.question_en))
+    korean = {a or b for a, b in re.findall(TYPED_KOREAN, case.item.question_ko)}
+    yield f"{sorted(english)} in English, {sorted(korean)} in Korean"
+    if english and korean and english != korean:
+        yield Found(
+            f"{', '.join(sorted(english))} in English, {', '.join(sorted(korean))} in Korean"
+        )
 
 
 def _korean(case: Case) -> bool:

@@ -34,6 +34,13 @@ FORMS = {
 }  # fmt: skip
 
 
+TABLES_SAID = (
+    ("condition_era", r"condition eras?\b", "질환 ?에라|condition_era"),
+    ("drug_era", r"drug eras?\b", "약물 ?에라|drug_era"),
+    ("observation_period", r"observation periods?\b", "관찰 ?기간(?! ?중)"),
+)
+
+
 @rule("warning", source="EHRSQL paraphrase errors")
 def drug_in_korean(case: Case) -> Iterator[Found | str]:
     """A drug that the Korean question names is in the English one or in the query, by its sound."""
@@ -71,6 +78,20 @@ def named_unused(case: Case) -> Iterator[Found | str]:
             if not any(alike(word, other) for word in wanted for other in have):
                 yield Found(f"the question says {name!r} ({id}); the query has nothing of it")
                 return
+
+
+@rule("warning", source="OMOP: eras are not occurrences, periods are not visits")
+def table_named(case: Case) -> Iterator[Found | str]:
+    """A question for eras or observation periods is answered from their table."""
+    for name, english, korean in TABLES_SAID:
+        if case.query is None or not case.facts.has(name, "person_id"):
+            continue
+        if case.wording.says(english, korean=korean):
+            yield f"the question names {name}"
+            if name not in case.query.tables:
+                yield Found(
+                    f"the question asks for {name}; the query reads {', '.join(sorted(case.query.tables))}"
+                )
 
 
 def _drugs(names: Iterable[str]) -> dict[str, str]:

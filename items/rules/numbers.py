@@ -6,7 +6,7 @@ from math import isinf, isnan
 from sqlglot import exp
 
 from items.rules.base import Case, Found, rule
-from items.rules.nodes import bare
+from items.rules.nodes import bare, literal
 from items.rules.sql import DIALECT, Origin
 from items.rules.values import TEXT
 
@@ -53,6 +53,22 @@ def whole_division(case: Case) -> Iterator[Found | str]:
         ratio = isinstance(bare(cast.this), (exp.Div, exp.Avg))
         if asked and ratio and cast.to.is_type("int", "bigint"):
             yield Found(f"{cast.sql(DIALECT)} cuts the decimals off a ratio")
+
+
+@rule(
+    "problem",
+    source="DuckDB: / keeps the decimals, // cuts them; SQL carried over from other engines",
+)
+def division_undone(case: Case) -> Iterator[Found | str]:
+    """x / 10 * 10 is x again: only // or FLOOR makes decades of it."""
+    for product in case.query.tree.find_all(exp.Mul) if case.query else ():
+        ratio, factor = bare(product.this), literal(product.expression)
+        yield product.sql(DIALECT)
+        same = isinstance(ratio, exp.Div) and literal(ratio.expression) == factor
+        if same and factor not in (None, 1) and literal(ratio.this) is None:
+            yield Found(
+                f"{product.sql(DIALECT)} gives back what was divided; // cuts the decimals off"
+            )
 
 
 @rule("problem", source="FACTS §1: 1/0 is infinity in DuckDB")

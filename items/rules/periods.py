@@ -15,7 +15,10 @@ from items.rules.wording import number
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September",
           "October", "November", "December")  # fmt: skip
 NAMED = re.compile(rf"\b(?:in|during) ({'|'.join(MONTHS)}) (\d{{4}})\b")
-ONGOING = r"(?:ongoing|in progress|under way|active|open) (?:on|at the end of|as of) \S*\d"
+ONGOING = (
+    r"(?:ongoing|in progress|under way|active|open|under observation|observed|enrolled) "
+    r"(?:on|at the end of|as of) \S*\d"
+)
 YEARS = {  # years back: as English and Korean name the calendar year
     2: (r"\byear before last\b", "재작년"),
     1: (r"(?<!the )\blast year\b", "(?<!재)작년|지난해"),
@@ -61,7 +64,8 @@ def named_year(case: Case) -> Iterator[Found | str]:
             continue
         wanted = case.ground.today.year - back
         yield f"{said.group(0)!r} is {wanted}; the query starts in {sorted(years)}"
-        if wanted not in years:
+        rolling = back == 1 and any(_a_year_ago(start, case.ground.today) for start in starts)
+        if wanted not in years or rolling:
             found = ", ".join(map(str, sorted(starts)))
             yield Found(f"{said.group(0)!r} is {wanted}; the query starts on {found}")
 
@@ -94,6 +98,11 @@ def ongoing_both(case: Case) -> Iterator[Found | str]:
         yield Found(
             f"ongoing wants a start and an end; the query limits {', '.join(sorted(names))}"
         )
+
+
+def _a_year_ago(day: date, today: date) -> bool:
+    """Whether a day begins the last twelve months, which are not last year."""
+    return abs((today - day).days - 365) <= 2 and (day.month, day.day) != (1, 1)
 
 
 def _low_ends(case: Case) -> Iterator[exp.Expr]:

@@ -34,8 +34,14 @@ NEVER = (
     r"never\b|without (?:a|an|any|having)\b|(?:had|have|has|received|took|made) no\b|(?:not|n't) "
     r"(?:been|have|had|recorded|received|taken)\b|leave out|leaving out|exclud\w+|except\b"
 )
+NONE_ON_RECORD = (
+    r"(?:have|has|had|with) no\b [\w ()]{0,60}\b(?:on record|recorded|record|diagnos\w+)"
+)
 TAKEN_IN = r"as well|included|including|also\b|too\b|count\w* as (?:zero|0)"
-ZERO = r"(?:show\w*|list\w*|get|gets|appear\w*|count\w*|as) (?:\w+ ){0,2}(?:0|zero)\b"
+ZERO = (
+    r"(?:show\w*|list\w*|get|gets|appear\w*|count\w*|as) (?:\w+ ){0,2}(?:0|zero)\b"
+    r"(?! (?:days?|hours?|years?))"
+)
 ZERO_KOREAN = r"(?<!\d)0(?:으로|을|를|건|회)"
 ALL_OF = (
     r"all (?:two|three|four|five|of (?:them|these|the following))\b|every (?:single )?one of\b|"
@@ -85,7 +91,7 @@ def negation_done(case: Case) -> Iterator[Found | str]:
         return
     if case.wording.says(ZERO, korean=ZERO_KOREAN):
         yield "those who have none are shown with 0"
-        if not _keeps_those_without(case.query.tree):
+        if not keeps_those_without(case.query.tree):
             yield Found("the question wants a 0 for those who have none; the query leaves them out")
         return
     tree = case.query.tree
@@ -94,16 +100,24 @@ def negation_done(case: Case) -> Iterator[Found | str]:
     sided = tree.find(*COMPARED[:4]) is not None and not case.wording.says(
         r"never\b", r"without (?:a|any)\b"
     )
-    yield f"negations in the query: {negated or strict}"
+    rest = any(
+        node.find(exp.Count) for node in tree.find_all(exp.Sub)
+    )  # all, less those that have it
+    yield f"negations in the query: {negated or strict or rest}"
     anti = any(join.kind == "ANTI" or join.side == "ANTI" for join in tree.find_all(exp.Join))
-    if not (negated or strict or sided or anti):
+    if not (negated or strict or sided or anti or rest):
         yield Found(
             "the question leaves something out (never, without, no); nothing in the query does"
         )
     elif (
-        case.wording.says(r"never\b") and case.wording.asks_people and not (anti or _of_sets(tree))
+        case.wording.says(r"never\b", NONE_ON_RECORD)
+        and case.wording.asks_people
+        and not (anti or rest or _of_sets(tree))
     ):
-        yield Found("never is said of a person; the query only leaves out rows: NOT EXISTS says it")
+        yield Found(
+            "never, or none on record, is said of a person; the query only leaves out rows: NOT EXISTS "
+            "says it"
+        )
 
 
 def _of_sets(tree: exp.Query) -> bool:
@@ -205,10 +219,13 @@ def _none_later(case: Case) -> bool:
     return False
 
 
-def _keeps_those_without(tree: exp.Query) -> bool:
+def keeps_those_without(tree: exp.Query) -> bool:
     """Whether a query can show those who have none: an outer join, a count for each row, a condition."""
     outer = any(join.side in ("LEFT", "RIGHT", "FULL") for join in tree.find_all(exp.Join))
-    inner = any(node.find(exp.Count, exp.Sum) for node in tree.find_all(exp.Subquery))
+    inner = any(
+        node.find(exp.Count, exp.Sum) and not isinstance(node.parent, (exp.From, exp.Join))
+        for node in tree.find_all(exp.Subquery)
+    )
     coalesced = tree.find_all(exp.Coalesce)  # USING makes some, too: those without a constant
     filled = any(node.find(exp.Literal) for node in coalesced)
     return outer or inner or filled or tree.find(exp.Filter, exp.Case, exp.Union) is not None

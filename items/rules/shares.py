@@ -11,6 +11,10 @@ from items.rules.sql import DIALECT, Part, Query
 from items.rules.wording import alike, words
 
 SHARE = r"share|proportion|percentage|percent|fraction"
+ALL_PEOPLE = (
+    r"(?:of|among) (?:all|the) (?:the )?(?:patients|people|persons)(?: in the (?:database|data\w*))?"
+    r"(?! (?:who|with|that|whose|having|born|aged|older|younger|on|under|in|ever|without|recei\w+|treated))\b"
+)
 VERB = r"(?:also |ever )?(?:have|has|had|were|was|are|is|did|took|take|received|got|belongs?|made)"
 WHOLES = (
     re.compile(
@@ -47,6 +51,45 @@ def share_of_whole(case: Case) -> Iterator[Found | str]:
                     f"the question asks for a share of {whole!r}; what is divided by, "
                     f"{ratio.expression.sql(DIALECT)}, has no condition on {missing[0][0]}"
                 )
+
+
+@rule(
+    "problem", source="arXiv 2601.08778 (error class E1): all patients, read as those with a record"
+)
+def share_of_all(case: Case) -> Iterator[Found | str]:
+    """A share of all patients is divided by the people of the database, not by those with a record."""
+    if (
+        case.query is None
+        or not case.wording.says(ALL_PEOPLE)
+        or not case.facts.has("person", "person_id")
+    ):
+        return
+    every = case.facts.rows("SELECT count(*) FROM person")[0][0]
+    for part in case.query.parts:
+        for ratio in part.own(exp.Div):
+            below, home = _counted_people(case.query, part, ratio.expression)
+            if below is None or any(_is_person(source) for source in home.sources.values()):
+                continue
+            rows = case.ask(case.query.body(home, [below.sql(DIALECT)]))
+            yield f"{below.sql(DIALECT)}: {rows[0][0] if rows else '?'} of {every}"
+            if rows and rows[0][0] != every:
+                yield Found(
+                    f"divided by {rows[0][0]:,} people who have a record, not by all {every:,}"
+                )
+
+
+def _counted_people(query: Query, part: Part, node: exp.Expr) -> tuple[exp.Count | None, Part]:
+    """Return the count of different people that is divided by, with the SELECT that counts."""
+    inner = _scalar(query, part, node)
+    home = next((one for one in query.parts if one.select is inner), part)
+    found = (inner.selects[0] if inner is not None else node).find(exp.Count)
+    people = found is not None and isinstance(found.this, exp.Distinct)
+    names = {column.name.lower() for column in found.find_all(exp.Column)} if found else set()
+    return (found if people and names == {"person_id"} else None), home
+
+
+def _is_person(source: object) -> bool:
+    return isinstance(source, exp.Table) and source.name.lower() == "person"
 
 
 def _whole(english: str) -> tuple[str, str] | None:

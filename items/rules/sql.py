@@ -177,6 +177,7 @@ def read_query(sql: str | None, tables: Tables) -> Query | None:
             identify=False,
             validate_qualify_columns=False,
         )
+        _grouped(tree)
         scopes = traverse_scope(tree)
     except (SqlglotError, RecursionError, ValueError, KeyError, AttributeError):
         return None  # what sqlglot cannot read is lint that we do not have, no fault of the item
@@ -199,6 +200,17 @@ def _limited(tree: exp.Query) -> exp.Query:
         ):
             fetch.replace(exp.Limit(expression=count.copy()))
     return tree
+
+
+def _grouped(tree: exp.Expr) -> None:
+    """Write GROUP BY ALL out: every output that has no aggregate, so that rules know one form."""
+    for group in list(tree.find_all(exp.Group)):
+        select = group.parent
+        if group.args.get("all") and isinstance(select, exp.Select):
+            keys = [
+                o.unalias().copy() for o in select.selects if not o.find(exp.AggFunc, exp.Window)
+            ]
+            select.set("group", exp.Group(expressions=keys) if keys else None)
 
 
 def _projection(source: Scope, name: str) -> tuple[Part, exp.Expr] | None:

@@ -14,6 +14,10 @@ from items.rules.nodes import literal
 from items.rules.sql import DIALECT, Query
 
 KEYS = "sort_key_"
+TIE_BREAK = (
+    r"(?:break ties|ties|on (?:equal|the same|a tie)|if (?:equal|tied)|then) "
+    r"(?:\w+ ){0,4}(?:by|first)\b"
+)
 PICKS = (exp.ArgMax, exp.ArgMin, exp.AnyValue, exp.First, exp.Last)
 
 
@@ -99,7 +103,9 @@ def order_ties(case: Case) -> Iterator[Found | str]:
     if not order or not isinstance(case.query.tree, exp.Select):
         return
     width = len(order.expressions)
-    rows = _keyed(case, case.query, case.query.tree, order, None)
+    limit = literal(getattr(case.query.tree.args.get("limit"), "expression", None))
+    shown = limit if isinstance(limit, int) and not case.query.tree.args.get("offset") else None
+    rows = _keyed(case, case.query, case.query.tree, order, shown)
     yield f"{order.sql(DIALECT)} over {len(rows)} rows"
     for one, other in pairwise(rows):
         if one[:width] == other[:width] and one[width:] != other[width:]:
@@ -108,6 +114,22 @@ def order_ties(case: Case) -> Iterator[Found | str]:
                 evidence=f"{one[width:]!r} and {other[width:]!r}",
             )
             return
+
+
+@rule("warning", source="Spider's order rule: a tie-break that was asked for")
+def tie_break_done(case: Case) -> Iterator[Found | str]:
+    """Where the question says how ties are broken, ORDER BY has a second key."""
+    order = case.query.tree.args.get("order") if case.query else None
+    if not order or not case.item.order_matters:
+        return
+    said = case.wording.says(
+        TIE_BREAK, korean="(?:같으면|동률이면|같은 경우)[^.?]*순|같으면[^.?]*부터"
+    )
+    yield f"{order.sql(DIALECT)}; a tie-break is asked for: {said}"
+    if said and len(order.expressions) == 1:
+        yield Found(
+            f"the question says how ties are ordered; the query has {order.sql(DIALECT)} alone"
+        )
 
 
 def _first_of_each(case: Case, query: Query, select: exp.Select) -> Iterator[Found | str]:

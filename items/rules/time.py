@@ -15,6 +15,10 @@ from items.rules.wording import number
 
 SIGNS = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.EQ)
 AGE = r"\bage\b|\baged\b|\bold\b|\bolder\b|\byounger\b|\byoung\b|birthday|\bturned\b|\bunder\b|\bover\b"
+STARTS = (
+    r"(?:take|use|using|by|based on|counting) (?:the |their )?start dates?\b|"
+    r"(?:earliest|latest|first|last) (?:\w+ ){0,3}start dates?\b"
+)
 DAYS = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
 
 
@@ -89,6 +93,19 @@ def start_or_end(case: Case) -> Iterator[Found | str]:
             yield Found(
                 f"the question asks for what {'ended' if ended else 'started'}; the query has {bad[0]}"
             )
+
+
+@rule("warning", source="bird-bench/mini_dev#45 (wrong column): an end where starts are named")
+def dates_named(case: Case) -> Iterator[Found | str]:
+    """Where the question says to take start dates, no end date is taken."""
+    said = case.wording.says(STARTS, korean="시작일[을 ]{1,2}기준")
+    if case.query is None or not said or case.wording.says(r"end dates?\b", korean="종료|끝"):
+        return
+    for column in case.query.tree.find_all(exp.Column):
+        yield column.sql(DIALECT)
+        if "_end_date" in column.name.lower() and not isinstance(column.parent, exp.Is):
+            yield Found(f"the question takes start dates; the query reads {column.sql(DIALECT)}")
+            return
 
 
 @rule("warning", source="S3-006; events after today or before birth")

@@ -63,8 +63,9 @@ def exact_number(case: Case) -> Iterator[Found | str]:
     if case.query is None:
         return
     tree, text = case.query.tree, case.wording.english
-    for match in re.finditer(rf"\bexactly {COUNTED}", text, re.I):
-        wanted = number(match.group(1).replace(",", "").lower())
+    for match in re.finditer(rf"\bexactly (?:{COUNTED}|(once|twice))", text, re.I):
+        word = next(group for group in match.groups() if group).lower()
+        wanted = {"once": 1, "twice": 2}.get(word) or number(word.replace(",", ""))
         found = [node for node in tree.find_all(*SIGNS) if literal(node.expression) == wanted]
         equal = [node for node in tree.find_all(exp.EQ) if literal(node.expression) == wanted]
         yield f"{match.group(0)!r}: {len(equal)} equalities"

@@ -31,17 +31,22 @@ KINDS = {  # what "different X" counts: the id in its table
 RECORDS = (
     "record", "records", "row", "rows", "entry", "entries", "time", "times", "occurrence",
     "occurrences", "event", "events", "exposure", "exposures", "prescription", "prescriptions",
-    "episode", "episodes", "periods", "eras",
+    "episode", "episodes", "periods", "eras", "scans", "doses", "injections", "vaccinations",
+    "immunizations", "screenings", "sessions", "transfusions",
 )  # fmt: skip
 THINGS = ("days", "months", "years", "weeks", "concepts", "identifiers", "dates", "notes", "values")
 STOPS = ("who", "that", "which", "have", "has", "had", "were", "was", "is", "are", "did", "does", "with",
-         "in", "of", "by")  # fmt: skip
+         "in", "of", "by", "on", "to", "for", "from", "at", "per", "during", "after", "before", "between",
+         "been", "do", "got", "took", "received")  # fmt: skip
 DIFFERENT = r"(?:different|distinct|unique|separate|kinds? of|types? of|various)"
-RELATIVE = re.compile(
-    r"\b(?:last|past|previous|recent)\s+(?:(\d+|one|two|three|four|five|six|seven|eight|nine|ten|"
-    r"twelve|thirty|ninety)\s+)?(?:full\s+|calendar\s+)*(day|week|month|quarter|year)s?\b"
-    r"|\b(\d+|one|two|three|four|five|six|ten)\s+(day|week|month|quarter|year)s?\s+ago\b"
-    r"|\bthis\s+(week|month|quarter|year)\b|\b(?:as of )?today\b|\bcurrently\b|\bright now\b|\bto date\b"
+COUNTS = "one|two|three|four|five|six|seven|eight|nine|ten|twelve|thirty|ninety"
+RELATIVE = re.compile(  # "its last day" and "the last month of 2018" count from no today
+    rf"\b(?:last|past|previous|recent)\s+(?:\d+|{COUNTS})\s+(?:full\s+|calendar\s+)*"
+    r"(?:day|week|month|quarter|year)s?\b"
+    r"|\b(?:last|past|previous|recent)\s+(?:full\s+|calendar\s+)*(?:week|month|quarter|year)s?\b(?! of\b)"
+    r"|(?<!the )(?<!its )(?<!and )(?<!their )\b(?:last|past) day\b|\bin the (?:last|past) day\b"
+    rf"|\b(?:\d+|{COUNTS})\s+(?:day|week|month|quarter|year)s?\s+ago\b"
+    r"|\bthis\s+(?:week|month|quarter|year)\b|\b(?:as of )?today\b|\bcurrently\b|\bright now\b|\bto date\b"
     r"|\bso far\b",
     re.I,
 )
@@ -155,7 +160,8 @@ class Wording:
             r"(?:for |of )?(?:each|every) (?:\w+ )?(?:patient|person|individual|subject)\b"
             r"(?! (?:who|that|with|having|whose)\b)|"
             r"per (?:patient|person|capita|head|individual|subject)|(?:each|every) (?:\w+ )?"
-            r"(?:of the )?(?:patients|people)|including (?:those|patients|people) (?:with(?:out| no))",
+            r"(?:of the )?(?:patients|people)\b(?! (?:\d|who|that|with|having|whose))|"
+            r"including (?:those|patients|people) (?:with(?:out| no))",
             korean="1인당|환자 ?(?:한 명|1명)당|모든 환자|환자당|사람당",
         )
 

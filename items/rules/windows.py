@@ -1,0 +1,103 @@
+"""Windows and self-joins that forget the person: the row before is the same patient's, not anybody's."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sqlglot import exp
+
+from items.rules.base import Case, Found, rule
+from items.rules.counting import source_of
+from items.rules.nodes import conjuncts
+from items.rules.sql import DIALECT, Part
+
+SAME = (
+    r"(?:same|each|every|one|a|per|of the) (?:patient|person|individual)\b|(?:patient|person)['’]s\b|"
+    r"consecutive"
+)
+SAME_KOREAN = "같은 환자|환자별|환자마다|동일 환자|한 환자|연속된"
+OF_ONE = ("person_id", "visit_occurrence_id")
+
+
+@rule("problem", source="reported for generated SQL: LAG over all patients")
+def window_of_each(case: Case) -> Iterator[Found | str]:
+    """LAG and LEAD look at the same person's rows: PARTITION BY person."""
+    if case.query is None or not case.wording.says(SAME, korean=SAME_KOREAN):
+        return
+    for part in case.query.parts:
+        for step in part.own(exp.Lag, exp.Lead):
+            window = step.find_ancestor(exp.Window)
+            person = source_of(case, part, "person")
+            if window is None or window.args.get("partition_by") or person is None:
+                continue
+            yield window.sql(DIALECT)
+            twin = window.copy()
+            twin.set("partition_by", [person])
+            other = case.changed(case.query.exchanged(window, twin))
+            if other is not None:
+                yield Found(
+                    f"{step.sql(DIALECT)} looks at the row before, whoever's it is; PARTITION BY "
+                    f"{person.sql(DIALECT)}",
+                    evidence=case.told(other),
+                )
+
+
+@rule("problem", source="arXiv 2601.08778 (error class E1): a join on the day alone")
+def person_joined(case: Case) -> Iterator[Found | str]:
+    """Two events of one patient are joined by the patient, not by the day or the concept alone."""
+    if case.query is None:
+        return
+    for part in case.query.parts:
+        events = _events(case, part)
+        held = [*conjuncts(part.select.args.get("where"))]
+        held += [
+            c
+            for join in part.select.args.get("joins") or ()
+            for c in conjuncts(join.args.get("on"))
+        ]
+        for one, other in pairwise(events):
+            if _tied(held, events) or not _met(held, one, other):
+                continue
+            yield f"{one} and {other}"
+            join = next(j for j in part.select.args["joins"] if j.this.alias_or_name == other)
+            person = exp.EQ(
+                this=exp.column("person_id", table=one),
+                expression=exp.column("person_id", table=other),
+            )
+            on = join.args.get("on")
+            if on is None:
+                continue
+            with_person = exp.And(this=exp.Paren(this=on.copy()), expression=person)
+            changed = case.changed(case.query.exchanged(on, with_person))
+            if changed is not None:
+                yield Found(
+                    f"{one} and {other} are joined without the person: anybody's rows meet",
+                    evidence=case.told(changed),
+                )
+
+
+def _events(case: Case, part: Part) -> list[str]:
+    """Return the joined tables that have a person, in the order they stand."""
+    joined = [join.this.alias_or_name for join in part.select.args.get("joins") or ()]
+    start = part.select.args.get("from_")
+    names = [start.this.alias_or_name, *joined] if start else []
+    tables = {n: s for n, s in part.sources.items() if isinstance(s, exp.Table)}
+    return [n for n in names if n in tables and case.facts.has(tables[n].name.lower(), "person_id")]
+
+
+def _tied(held: list[exp.Expr], events: list[str]) -> bool:
+    """Whether any condition holds persons or visits of two tables together."""
+    return any(
+        isinstance(node, exp.EQ)
+        and isinstance(node.this, exp.Column)
+        and isinstance(node.expression, exp.Column)
+        and node.this.name.lower() == node.expression.name.lower()
+        and node.this.name.lower() in OF_ONE
+        for node in held
+    )
+
+
+def _met(held: list[exp.Expr], one: str, other: str) -> bool:
+    """Whether some condition reads both tables."""
+    return any(
+        {one, other} <= {column.table for column in node.find_all(exp.Column)} for node in held
+    )

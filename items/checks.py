@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
+from database.engine import QueryError
 from items.memory import recalled
 from items.model import Item
 from items.rules import basics
@@ -104,7 +105,13 @@ def _found(item: Item, ground: Ground, rules: Sequence[Rule]) -> list[Finding]:
 
 
 def _told(rule: Rule, case: Case) -> Told:
-    said = list(rule.look(case))
+    try:
+        said = list(rule.look(case))
+    except QueryError:
+        raise
+    except Exception as error:  # a mistake of ours neither ends the check nor passes the item
+        case.unanswered.append(f"{rule.name} failed: {type(error).__name__}: {error}")
+        said = []
     looked = tuple(part for part in said if isinstance(part, str))
     found = [part for part in said if isinstance(part, Found)]
     findings = (

@@ -185,7 +185,9 @@ def _value(facts: Facts, constant: exp.Expr) -> list[str]:
     if isinstance(bare(constant), exp.Literal):
         return [str(bare(constant).this)]
     rows = facts.rows(f"SELECT {constant.sql(DIALECT)}")
-    return [str(rows[0][0])[:10] if as_date(rows[0][0]) else str(rows[0][0])] if rows else []
+    if not rows or rows[0][0] is None:
+        return []
+    return [str(rows[0][0])[:10] if as_date(rows[0][0]) else str(rows[0][0])]
 
 
 def _classes(query: Query) -> tuple[tuple[str, ...], ...]:

@@ -4,8 +4,9 @@
 Nothing here is random: every read has a fixed order.
 """
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from items.neighbour import Recipe
 
 Row = list[Any]
+_PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 PEOPLE, TEMPLATES, DOMAIN = 240, 120, 12
 
 
@@ -56,16 +58,14 @@ class Sources:
     def kinds(self, table: str) -> list[Kind]:
         """Return a table's columns."""
         used = set(self.recipe.used)
-        return [
-            Kind(
-                table,
-                name,
-                kind,
-                self.recipe.levels.get(f"{table}.{name}", ()),
-                f"{table}.{name}" in used,
-            )
-            for name, kind in self.facts.tables[table].items()
-        ]
+        found = []
+        for name, kind in self.facts.tables[table].items():
+            column = f"{table}.{name}"
+            made = Kind(table, name, kind, self.recipe.levels.get(column, ()), column in used)
+            if made.is_number:  # a number's column may be compared with a text, or with NULL
+                made = replace(made, levels=tuple(v for v in made.levels if _PLAIN.fullmatch(v)))
+            found.append(made)
+        return found
 
     def domain(self, group: Sequence[str]) -> list[Any]:
         """Return the values that a group of joined columns share: constants, their kin, and others."""

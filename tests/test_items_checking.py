@@ -13,7 +13,7 @@ from items import checking, memory
 from items.checking import check_items
 from items.checks import Ground, check
 from items.rules import basics, determinism
-from items.rules.base import Case, Found
+from items.rules.base import Case, Found, rule
 from items.settings import Settings
 from tests.gate import FIXTURE_TODAY, build_fixture, item, reference_cases, strong, twin
 
@@ -84,6 +84,19 @@ def test_a_reference_whose_own_worker_is_killed_has_no_fault_and_runs_next_time(
     (told,) = [found for found in basics.answered.look(case) if isinstance(found, Found)]
     assert told.evidence.startswith("lost: ")
     assert Case(case.item, small).rows is not None
+
+
+def test_a_rule_that_fails_blocks_the_item_and_ends_no_check(small, monkeypatch):
+    @rule("warning", source="ours")
+    def clumsy(case):
+        """Trips over everything."""
+        yield str(1 / 0)
+
+    monkeypatch.setattr("items.checks.RULES", (clumsy, basics.answered))
+    memory.memory_of.cache_clear()
+    (found,) = [f for f in check(item("SELECT 4 AS patients"), small) if f.severity == "problem"]
+    assert found.rule == "answered"
+    assert found.evidence == "clumsy failed: ZeroDivisionError: division by zero"
 
 
 def test_two_processes_find_what_one_finds(small, tmp_path):

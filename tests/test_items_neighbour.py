@@ -177,6 +177,16 @@ def test_neighbours_tell_most_hidden_mistakes_apart(eunomia):
     assert told / hidden >= 0.65
 
 
+@pytest.mark.parametrize("sought", ["provider_id = NULL", "provider_id <> 1e1", "quantity IS NULL"])
+def test_a_number_compared_with_no_plain_number_has_a_neighbour(sought, tmp_path):
+    table = "person" if "provider" in sought else "drug_exposure"
+    with open_database(build_fixture(tmp_path / "fixture.duckdb")) as database:
+        facts = facts_of(database)
+        one = item(f"SELECT count(*) FROM {table} WHERE {sought}")
+        query = read_query(one.reference_sql, facts.tables)
+        assert statements_of(made_of(recipe_of(one, query, facts), facts), facts)
+
+
 @pytest.mark.parametrize(
     ("condition", "change", "rows"),
     [

@@ -10,15 +10,17 @@ import yaml
 from database.engine import open_database
 from items.checks import Ground, check
 from items.model import Item
-from tests.gate import TODAY, item, strong
+from tests.gate import FIXTURE_TODAY, TODAY, build_fixture, item, strong
 
 PAIRS = yaml.safe_load((Path(__file__).parent / "cases" / "hospital_pairs.yaml").read_text())
 
 
 @pytest.fixture(scope="module")
-def hospital(eunomia):
-    with open_database(eunomia) as database:
-        yield Ground(database, TODAY)
+def grounds(eunomia, tmp_path_factory):
+    """The real hospital, and the small one of the reported errors (`small: true`)."""
+    fixture = build_fixture(tmp_path_factory.mktemp("small") / "fixture.duckdb")
+    with open_database(eunomia) as hospital, open_database(fixture) as small:
+        yield {False: Ground(hospital, TODAY), True: Ground(small, FIXTURE_TODAY)}
 
 
 def right(pair: dict[str, Any]) -> Item:
@@ -27,15 +29,15 @@ def right(pair: dict[str, Any]) -> Item:
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
-def test_a_right_reference_is_left_alone(pair, hospital):
-    assert strong(check(right(pair), hospital)) == set()
+def test_a_right_reference_is_left_alone(pair, grounds):
+    assert strong(check(right(pair), grounds["small" in pair])) == set()
 
 
 @pytest.mark.parametrize("pair", [p for p in PAIRS if "rule" in p], ids=lambda pair: pair["id"])
-def test_a_mistake_is_seen_by_its_rule(pair, hospital):
+def test_a_mistake_is_seen_by_its_rule(pair, grounds):
     wrong = replace(
         right(pair),
         reference_sql=pair.get("wrong", pair["right"]).strip(),
         question_ko=pair.get("wrong_question_ko", pair["question_ko"]),
     )
-    assert pair["rule"] in strong(check(wrong, hospital))
+    assert pair["rule"] in strong(check(wrong, grounds["small" in pair]))

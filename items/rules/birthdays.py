@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from items.rules.ages import BIRTHDAYS
 from items.rules.base import Case, Found, rule
 from items.rules.nodes import bare, literal
 from items.rules.sql import DIALECT
@@ -85,3 +86,22 @@ def _years(node: exp.Expr, kind: type[exp.Expr]) -> int | None:
 
 def _birth(node: exp.Expr) -> bool:
     return any("birth" in column.name.lower() for column in node.find_all(exp.Column))
+
+
+@rule("warning", source="duckdb/duckdb#600 (ages from years alone)")
+def oldest_by_year(case: Case) -> Iterator[Found | str]:
+    """The oldest is told by the birthday, where it is known, not by the year alone."""
+    if case.query is None or not case.wording.says(
+        r"(?:oldest|youngest)\b", korean="나이가? ?(?:가장 )?많은|가장 (?:어린|나이)"
+    ):
+        return
+    known = [
+        name
+        for name in BIRTHDAYS
+        if (one := case.facts.column(("person", name))) and one.nulls < one.rows
+    ]
+    for node in case.query.tree.find_all(exp.Min, exp.Max, exp.Ordered):
+        years = isinstance(node.this, exp.Column) and node.this.name.lower() == "year_of_birth"
+        yield node.sql(DIALECT)
+        if years and known:
+            yield Found(f"{node.sql(DIALECT)} goes by the year alone; person has {known[0]}")

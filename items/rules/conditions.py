@@ -49,10 +49,19 @@ def contradictions(case: Case) -> Iterator[Found | str]:
         yield from _counts_of_nothing(part)
         said: dict[str, object] = {}
         for condition in conjuncts(part.select.args.get("where")):
-            value = literal(condition.expression) if isinstance(condition, exp.EQ) else None
+            value = (
+                literal(condition.expression) if isinstance(condition, (exp.EQ, exp.NEQ)) else None
+            )
             if value is None:
                 continue
             column = condition.this.sql(DIALECT)
+            if isinstance(condition, exp.NEQ):
+                if said.get(column, value) != value:
+                    yield Found(
+                        f"{condition.sql(DIALECT)} says nothing beside {column} = {said[column]!r}: "
+                        "whoever has such a row at another time is not left out"
+                    )
+                continue
             if said.setdefault(column, value) != value:
                 yield Found(
                     f"{column} cannot be {said[column]!r} and {value!r} at once; use IN or OR"

@@ -121,7 +121,7 @@ def groups_counted(case: Case) -> Iterator[Found | str]:
         select = getattr(inner, "expression", None)
         group = select.args.get("group") if isinstance(select, exp.Select) else None
         keys = (
-            {key.sql(DIALECT).rpartition(".")[2].lower() for key in group.expressions}
+            {key for node in group.expressions for key in _of_events(case, node)}
             if group
             else set()
         )
@@ -136,6 +136,14 @@ def groups_counted(case: Case) -> Iterator[Found | str]:
             yield Found(
                 f"{count.sql(DIALECT)} counts groups by {', '.join(sorted(keys))}, not people"
             )
+
+
+def _of_events(case: Case, key: exp.Expr) -> Iterator[str]:
+    """Yield the name of what is grouped by, but not what a person has once: a birthday, a sex."""
+    columns = [column.name.lower() for column in key.find_all(exp.Column)]
+    own = set(case.facts.tables.get("person", {})) - {"person_id"}
+    if not columns or not set(columns) <= own:
+        yield key.sql(DIALECT).rpartition(".")[2].lower()
 
 
 def _counted(count: exp.Expr) -> exp.Column | None:

@@ -143,6 +143,10 @@ def constants_said(case: Case) -> Iterator[Found | str]:
     have, days = _constants(case)
     names = {n for value in have if isinstance(value, int) for n in _concept_numbers(case, value)}
     yield f"constants of the query: {sorted(map(str, have))[:12]}"
+    asked = figures.english(case.item.question_en)
+    names |= {
+        n for n in asked for m in asked if abs(n - m) in have
+    }  # turned 70 in 2020: born in 1950
     for number in sorted(figures.english(EXAMPLES.sub("", case.item.question_en))):
         if number in names or _explained(number, have, days, case.ground.today):
             continue

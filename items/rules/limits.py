@@ -89,7 +89,7 @@ def date_limits(case: Case) -> Iterator[Found | str]:
     """Since and until take their day in, after and before leave it out."""
     for pattern, sign in DATES:
         for match in re.finditer(rf"{pattern} {DAY}", case.wording.english):
-            day = _day(match.group(1))
+            day = as_day(match.group(1))
             if day is None:
                 continue
             yield f"{match.group(0)!r} is {sign} {day}"
@@ -137,7 +137,8 @@ def count_of_rows(case: Case) -> Iterator[Found | str]:
         yield Found(f"the question says {match.group(0)!r}; the query has LIMIT {limits[0]}")
 
 
-def _day(text: str) -> str | None:
+def as_day(text: str) -> str | None:
+    """Return a day that is written out as YYYY-MM-DD."""
     if re.match(r"\d{4}-", text):
         return text
     words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(\d)(?:st|nd|rd|th)", r"\1", text))

@@ -34,6 +34,7 @@ FORMS = {
 }  # fmt: skip
 
 
+COLUMNS_SAID = (("standard_concept", r"(?<!non-)standard concepts?\b", "(?<!비)표준 ?개념"),)
 TABLES_SAID = (
     ("condition_era", r"condition eras?\b", "질환 ?에라|condition_era"),
     ("drug_era", r"drug eras?\b", "약물 ?에라|drug_era"),
@@ -92,6 +93,18 @@ def table_named(case: Case) -> Iterator[Found | str]:
                 yield Found(
                     f"the question asks for {name}; the query reads {', '.join(sorted(case.query.tables))}"
                 )
+
+
+@rule("warning", source="OMOP: concept holds non-standard ones, too")
+def column_named(case: Case) -> Iterator[Found | str]:
+    """Standard concepts are those that standard_concept says are."""
+    for name, english, korean in COLUMNS_SAID:
+        if case.query is None or not case.wording.says(english, korean=korean):
+            continue
+        read = {column.name.lower() for column in case.query.tree.find_all(exp.Column)}
+        yield f"the question needs {name}"
+        if name not in read and case.facts.has("concept", name):
+            yield Found(f"the question needs {name}; the query does not look at it")
 
 
 def _drugs(names: Iterable[str]) -> dict[str, str]:

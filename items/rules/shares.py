@@ -78,6 +78,28 @@ def share_of_all(case: Case) -> Iterator[Found | str]:
                 )
 
 
+@rule("problem", source="arXiv 2601.08778 (error class E1): a share of the rest")
+def share_of_rest(case: Case) -> Iterator[Found | str]:
+    """A share is divided by the whole, not by those that do not have it."""
+    if case.query is None or not case.wording.says(SHARE, "how many percent", korean="비율|퍼센트"):
+        return
+    for ratio in case.query.tree.find_all(exp.Div):
+        above, below = _conditions(ratio.this), _conditions(ratio.expression)
+        yield ratio.sql(DIALECT)[:120]
+        if above and below and any(one == (not is_, what) for is_, what in above for one in below):
+            yield Found(
+                f"{ratio.expression.sql(DIALECT)[:120]} counts those that do not: the whole is both"
+            )
+
+
+def _conditions(node: exp.Expr) -> set[tuple[bool, str]]:
+    """Return what an expression counts by: (it is so, `column value`)."""
+    return {
+        (isinstance(one, exp.EQ), f"{one.this.sql(DIALECT)} {one.expression.sql(DIALECT)}")
+        for one in node.find_all(exp.EQ, exp.NEQ)
+    }
+
+
 def _counted_people(query: Query, part: Part, node: exp.Expr) -> tuple[exp.Count | None, Part]:
     """Return the count of different people that is divided by, with the SELECT that counts."""
     inner = _scalar(query, part, node)

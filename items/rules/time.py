@@ -84,9 +84,19 @@ def start_or_end(case: Case) -> Iterator[Found | str]:
     )
     if ended == began:
         return
+    every = {column.name.lower() for column in case.query.tree.find_all(exp.Column)}
+    if (
+        ended
+        and not any("_end_" in name for name in every)
+        and any("_start_" in name for name in _dated(case))
+    ):
+        yield Found("the question asks for what ended; the query looks at no end")
+        return
     wrong, right = ("_start_", "_end_") if ended else ("_end_", "_start_")
     for part in case.query.parts:
-        names = {c.name.lower() for n in part.own(*SIGNS) for c in n.find_all(exp.Column)}
+        names = {
+            c.name.lower() for n in part.own(*SIGNS, exp.Group) for c in n.find_all(exp.Column)
+        }
         yield ", ".join(sorted(names))
         bad = [name for name in sorted(names) if wrong in name]
         if bad and not any(right in name for name in names):
@@ -132,6 +142,12 @@ def impossible_times(case: Case) -> Iterator[Found | str]:
                 yield Found(
                     f"{column.sql(DIALECT)} holds days after today ({today}), up to {late}: limit it"
                 )
+
+
+def _dated(case: Case) -> set[str]:
+    """Return the columns of the tables that a query reads."""
+    tables = case.query.tables if case.query else ()
+    return {name for table in tables for name in case.facts.tables.get(table, {})}
 
 
 def _day(node: exp.Expr) -> date | None:

@@ -15,6 +15,9 @@ SAME = (
     r"consecutive"
 )
 SAME_KOREAN = "같은 환자|환자별|환자마다|동일 환자|한 환자|연속된"
+PAIRS = (
+    r"pairs?\b|(?:an)?other (?:patient|person)|two (?:different )?(?:patients|people)|each other"
+)
 OF_ONE = ("person_id", "visit_occurrence_id")
 
 
@@ -68,10 +71,11 @@ def person_joined(case: Case) -> Iterator[Found | str]:
                 continue
             with_person = exp.And(this=exp.Paren(this=on.copy()), expression=person)
             changed = case.changed(case.query.exchanged(on, with_person))
-            if changed is not None:
+            if changed is not None or not case.wording.says(PAIRS):
                 yield Found(
                     f"{one} and {other} are joined without the person: anybody's rows meet",
-                    evidence=case.told(changed),
+                    evidence=case.told(changed) if changed else "",
+                    severity=None if changed else "warning",
                 )
 
 

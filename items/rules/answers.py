@@ -33,13 +33,14 @@ MANY = r"latest|last|most recent|highest|largest|maximum|longest"
 BOTH_ENDS = (
     rf"(?:{FEW}) (?:\w+ )?and (?:the |their |its )?(?:{MANY})|(?:{MANY}) and (?:the )?(?:{FEW})"
 )
+NAME_THE = r"name the (?!(?:\w+ ){0,3}(?:patients?|people|persons?)\b)"  # people have numbers here
 NAMED = r"(?:names? (?:of|and)|by name|(?:give|show|list|with|and) (?:the|their|its) names?)\b"
 
 
 @rule("warning", source="arXiv 2601.08778 (answer shape): an id for a name")
 def names_shown(case: Case) -> Iterator[Found | str]:
     """A question for names is answered with text, not with ids."""
-    if case.rows is None or not case.wording.says(NAMED, "what (?:is|are) the names?", "name the"):
+    if case.rows is None or not case.wording.says(NAMED, "what (?:is|are) the names?", NAME_THE):
         return
     kinds = [kind.upper() for kind in case.rows.types]
     yield f"columns: {', '.join(kinds)}"
@@ -115,6 +116,10 @@ def order_direction(case: Case) -> Iterator[Found | str]:
         wanted = None if falls else _by_age(case, first)
     else:
         wanted = None if re.search(r"\bage|name|_id\b|rank", name) else falls
+    if len(order.expressions) > 1 and any(
+        bool(key.args.get("desc")) == wanted for key in order.expressions
+    ):
+        return  # "sex first, then from the most to the fewest"
     if wanted is not None and bool(first.args.get("desc")) != wanted:
         asked = "falling" if wanted else "rising"
         yield Found(

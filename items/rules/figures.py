@@ -79,6 +79,11 @@ def implied(text: str) -> set[float]:
     found = {float(n) for word, many in SPOKEN.items() if word in text.lower() for n in many}
     found |= {float(n) for word, n in ORDINALS.items() if word in text.lower()}
     found |= {
+        float(n)
+        for word, n in KOREAN_NUMBERS.items()
+        if re.search(rf"(?<![가-힣]){word} (?=[가-힣])", text)
+    }
+    found |= {
         float(n) + 1 for above in ABOVE for n in re.findall(above, text)
     }  # 80을 넘으면 81 이상
     counts = "|".join((r"\d+", *NUMBERS, *ONE))

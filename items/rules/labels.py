@@ -61,6 +61,8 @@ def branches_true(case: Case) -> Iterator[Found | str]:
             sexes = _sexes(held)
             yield f"{one.sql(DIALECT)}"
             said = words(told) if isinstance(told, str) else ()
+            if isinstance(told, str) and (wrong := _other_range(told, one.this)):
+                yield Found(f"{one.this.sql(DIALECT)} is called {told!r}: {wrong}")
             for sex, other in ((WOMEN, MEN), (MEN, WOMEN)):
                 if sexes == {sex[0]} and set(said) & set(other) and not set(said) & set(sex):
                     yield Found(f"{held.sql(DIALECT)} is called {told!r}")
@@ -135,6 +137,21 @@ def _other_sex(alias: tuple[str, ...], inner: exp.Expr) -> str:
     sexes, other = _sexes(inner), MEN if named[0] is WOMEN else WOMEN
     negated = inner.find(exp.Not, exp.NEQ) is not None
     return f"a count of {other[0]}" if sexes == {other[0]} and not negated else ""
+
+
+def _other_range(label: str, held: exp.Expr) -> str:
+    """Return what is wrong with the upper limit of a group that is labelled `40 to 59` or `under 40`."""
+    span = re.fullmatch(r"\D*(\d+)\s*(?:to|-|–|~)\s*(\d+)\D*", label)
+    under = re.fullmatch(r"\s*(?:under|below|less than|<)\s*(\d+)\D*", label, re.I)
+    for node in held.find_all(exp.LTE, exp.LT, exp.Between):
+        value = literal(node.args.get("high") or node.expression)
+        closed = not isinstance(node, exp.LT)
+        last = int(span.group(2)) if span else -1
+        if value in (last, last + 1) and closed == (value == last + 1):
+            return f"it goes up to {value if closed else last - 1}"
+        if under and value == int(under.group(1)) and closed:
+            return f"it takes {value} in"
+    return ""
 
 
 def _other_share(alias: tuple[str, ...], inner: exp.Expr) -> str:

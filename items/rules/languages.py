@@ -95,7 +95,9 @@ def negation_agrees(case: Case) -> Iterator[Found | str]:
         return
     english, korean = case.item.question_en.lower(), case.item.question_ko
     korean = re.sub(
-        r"가리지 않|상관 ?없|관계 ?없|구분 ?없|구별 ?없|빠짐없|있는지 없는지", "", korean
+        r"가리지 않|상관 ?없|관계 ?없|구분 ?없|구별 ?없|빠짐없|있는지 없는지|중복 ?없|[은는] 포함하지 않",
+        "",
+        korean,
     )
     yield "negations"
     if re.search(NOT_ENGLISH, english) and not re.search(ANY_NOT_KOREAN, korean):
@@ -144,6 +146,8 @@ def constants_said(case: Case) -> Iterator[Found | str]:
     names = {n for value in have if isinstance(value, int) for n in _concept_numbers(case, value)}
     yield f"constants of the query: {sorted(map(str, have))[:12]}"
     asked = figures.english(case.item.question_en)
+    names |= {12.0} if case.wording.says("months?") else set()
+    names |= {float(n) for n in re.findall(r"\b(\d{3}0)s\b", case.item.question_en)}  # years.py
     names |= {
         n for n in asked for m in asked if abs(n - m) in have
     }  # turned 70 in 2020: born in 1950
@@ -199,6 +203,7 @@ def _lengths(tree: exp.Query) -> Iterator[int]:
                 listed.setdefault(one.name.lower(), set()).add(other.sql())
     yield from map(len, listed.values())
     yield len([*tree.find_all(exp.Exists)])
+    yield len([*tree.find_all(exp.SetOperation)]) + 1
 
 
 def _concept_numbers(case: Case, value: int) -> list[float]:

@@ -34,7 +34,27 @@ FORMS = {
 }  # fmt: skip
 
 
-COLUMNS_SAID = (("standard_concept", r"(?<!non-)standard concepts?\b", "(?<!비)표준 ?개념"),)
+COMMON = (
+    "치료",
+    "진료",
+    "처방",
+    "투여",
+    "복용",
+    "시행",
+    "측정",
+    "기록",
+    "입원",
+    "퇴원",
+    "환자",
+    "병동",
+)
+COLUMNS_SAID = (
+    (
+        "standard_concept",
+        r"(?:how many|number of|which|list \w+) standard concepts\b",
+        "표준 개념은 몇",
+    ),
+)
 TABLES_SAID = (
     ("condition_era", r"condition eras?\b", "질환 ?에라|condition_era"),
     ("drug_era", r"drug eras?\b", "약물 ?에라|drug_era"),
@@ -51,7 +71,7 @@ def drug_in_korean(case: Case) -> Iterator[Found | str]:
     known = _drugs(case.facts.used(origin).values())
     meant = {s for word in (*case.wording.words, *_names(case)) for s in consonants(word)}
     for token in re.findall("[가-힣]+", case.item.question_ko):
-        sounded = _sounded(token, known)
+        sounded = None if token.startswith(COMMON) else _sounded(token, known)
         if sounded is None:
             continue
         said, drug = sounded
@@ -76,6 +96,10 @@ def named_unused(case: Case) -> Iterator[Found | str]:
             if not _in_full(wanted, case.wording.words):
                 continue
             yield f"{name!r} ({id})"
+            nearer = _shorter(case, wanted)
+            if nearer:
+                yield Found(f"the question says {name!r} ({id}); the query has {nearer!r}")
+                return
             if not any(alike(word, other) for word in wanted for other in have):
                 yield Found(f"the question says {name!r} ({id}); the query has nothing of it")
                 return
@@ -129,10 +153,24 @@ def _names(case: Case) -> Iterator[str]:
     """Yield the words of the query's texts, and of the concepts whose ids it has."""
     tree = case.query.tree if case.query else exp.Select()
     for node in tree.find_all(exp.Literal):
-        text = str(node.this)
-        concept = case.facts.concept(int(text)) if text.isdigit() and len(text) < 10 else None
-        for name in concept.names if concept else (text,):
+        for name in _called(case, str(node.this)):
             yield from words(name)
+
+
+def _shorter(case: Case, wanted: tuple[str, ...]) -> str:
+    """Return a concept's name in the query that has some of the words of the one asked for and no others."""
+    literals = case.query.tree.find_all(exp.Literal) if case.query else ()
+    names = {name for node in literals for name in _called(case, str(node.this))}
+    told = [(name, set(_telling(name))) for name in sorted(names)]
+    if any(set(wanted) <= have for _, have in told):
+        return ""
+    return next((name for name, have in told if have and have < set(wanted)), "")
+
+
+def _called(case: Case, text: str) -> tuple[str, ...]:
+    """Return the names of a concept by its id, or the text itself."""
+    concept = case.facts.concept(int(text)) if text.isdigit() and len(text) < 10 else None
+    return tuple(concept.names) if concept else (text,)
 
 
 def _telling(name: str) -> tuple[str, ...]:

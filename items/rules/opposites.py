@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from items.rules.base import Case, Found, rule
+from items.rules.figures import KOREAN_ONES
 from items.rules.limits import PHRASES
 from items.rules.wording import number
 
@@ -53,12 +54,19 @@ OPPOSITES = (  # English, its Korean; the opposite in English, its Korean
         "또는|혹은",
     ),
     (
+        r"\b(?:most recent|newest|latest) (?:\w+ )?first\b",
+        "최근 [가-힣]*부터|최신순|최근순",
+        r"\b(?:oldest|earliest) (?:\w+ )?first\b",
+        "오래된 [가-힣]*부터|오래된 순|이른 [가-힣]*부터",
+    ),
+    (
         r"\b(?:start\w*|began|begun)\b",
         "시작",
         r"\b(?:ended|stopped|finished)\b",
         "끝|종료|중단",
     ),
 )
+SPOKEN = "|".join(sorted(KOREAN_ONES, key=len, reverse=True))
 UNIT = r"\s?(?:[가-힣%]{1,3}?)?(?:을|를|이|가|의)?\s?"
 KOREAN_LIMITS = (
     (r"이상", ">="),
@@ -142,3 +150,7 @@ def _korean_limits(text: str) -> Iterator[tuple[int, str]]:
     for phrase, sign in KOREAN_LIMITS:
         for match in re.finditer(rf"(\d[\d,]*){UNIT}{phrase}", text):
             yield int(match.group(1).replace(",", "")), sign
+        for match in re.finditer(
+            rf"(?<![가-힣])({SPOKEN}) (?:번|명|건|가지|회|개|일|차례)(?:을|를)? ?{phrase}", text
+        ):
+            yield KOREAN_ONES[match.group(1)], sign

@@ -95,7 +95,9 @@ def negation_done(case: Case) -> Iterator[Found | str]:
             yield Found("the question wants a 0 for those who have none; the query leaves them out")
         return
     tree = case.query.tree
-    negated = tree.find(exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is) is not None
+    negated = (
+        tree.find(exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is, exp.Nullif) is not None
+    )
     strict = any(literal(node.expression) == 0 for node in tree.find_all(exp.EQ))
     sided = tree.find(*COMPARED[:4]) is not None and not case.wording.says(
         r"never\b", r"without (?:a|any)\b"

@@ -19,7 +19,10 @@ LATER = (
 EARLIER = (
     r"(?:beforehand|earlier|before (?:the day of )?(?:their|his|her|its|the|that|this)|prior to)\b"
 )
-LATER_DAY = r"(?:on|at) a later (?:day|date)\b|strictly (?:after|later)\b|not on the same day\b"
+LATER_DAY = (
+    r"(?:on|at) a later (?:day|date)\b|strictly (?:after|later|before)\b|not on the same day\b|"
+    r"before the day\b|day itself (?:does|is) not\b|(?:not counting|excluding) th(?:e|at) day\b"
+)
 NEITHER = r"neither\b|nor\b"
 ORDERS = (exp.Min, exp.ArgMin, exp.ArgMax, exp.Order, exp.Window, exp.First, exp.Last)
 
@@ -34,6 +37,8 @@ def end_turned(case: Case) -> Iterator[Found | str]:
     wrong, right = (exp.Max, exp.Min) if first else (exp.Min, exp.Max)
     tree = case.query.tree
     yield f"asks for the {'first' if first else 'last'}"
+    for window in tree.find_all(exp.Window):
+        yield from _numbered_from(window, latest=last)
     if tree.find(right, exp.ArgMin, exp.ArgMax, exp.Order, exp.Window, exp.First, exp.Last):
         return
     for node in tree.find_all(wrong):
@@ -92,7 +97,9 @@ def anchor_turned(case: Case) -> Iterator[Found | str]:
 @rule("warning", source="OHDSI cohort definitions: the same day taken for a later one")
 def later_day(case: Case) -> Iterator[Found | str]:
     """On a later day is not on the same day."""
-    if case.query is None or not case.wording.says(LATER_DAY, korean="나중 날짜|다음 날 이후"):
+    if case.query is None or not case.wording.says(
+        LATER_DAY, korean="나중 날짜|다음 날 이후|당일 제외"
+    ):
         return
     pairs = [
         node
@@ -129,6 +136,20 @@ def neither_of_two(case: Case) -> Iterator[Found | str]:
             yield Found(
                 f"{choice.sql(DIALECT)[:120]} wants one of them missing; the question says neither"
             )
+
+
+def _numbered_from(window: exp.Window, *, latest: bool) -> Iterator[Found]:
+    """Tell a row number that begins at the wrong end of its dates, where number 1 is taken."""
+    order = window.args.get("order")
+    first = order.expressions[0] if order else None
+    numbered = isinstance(window.this, (exp.RowNumber, exp.Rank, exp.DenseRank))
+    if first is None or not numbered or "date" not in first.this.sql(DIALECT).lower():
+        return
+    taken = isinstance(window.parent, exp.EQ) and window.parent.expression.sql() == "1"
+    if taken and bool(first.args.get("desc")) != latest:
+        yield Found(
+            f"the question speaks of the {'last' if latest else 'first'}; {window.sql(DIALECT)} = 1"
+        )
 
 
 def _inner(node: exp.Expr) -> exp.Expr:

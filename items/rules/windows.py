@@ -15,6 +15,10 @@ SAME = (
     r"consecutive"
 )
 SAME_KOREAN = "같은 환자|환자별|환자마다|동일 환자|한 환자|연속된"
+TOP_OF_EACH = (
+    r"(?:for|of|in|per) (?:each|every) (?!of\b)\w+[^.?]{0,40}\b(?:which|what|the|top)\b[^.?]{0,20}"
+    r"\b(?:\d+|one|two|three|four|five|ten|most|largest|highest|latest)\b"
+)
 PAIRS = (
     r"pairs?\b|(?:an)?other (?:patient|person)|two (?:different )?(?:patients|people)|each other"
 )
@@ -42,6 +46,21 @@ def window_of_each(case: Case) -> Iterator[Found | str]:
                     f"{person.sql(DIALECT)}",
                     evidence=case.told(other),
                 )
+
+
+@rule("warning", source="reported for generated SQL: the top of all in place of the top of each")
+def top_of_each(case: Case) -> Iterator[Found | str]:
+    """The three most of each sex are numbered within each sex: PARTITION BY."""
+    if case.query is None or not case.wording.says(TOP_OF_EACH):
+        return
+    for window in case.query.tree.find_all(exp.Window):
+        numbered = isinstance(window.this, (exp.RowNumber, exp.Rank, exp.DenseRank))
+        limited = isinstance(window.parent, (exp.LTE, exp.LT, exp.EQ))
+        yield window.sql(DIALECT)
+        if numbered and limited and not window.args.get("partition_by"):
+            yield Found(
+                f"{window.sql(DIALECT)} numbers all rows; the question wants the top of each"
+            )
 
 
 @rule("problem", source="arXiv 2601.08778 (error class E1): a join on the day alone")

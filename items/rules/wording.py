@@ -116,8 +116,9 @@ class Wording:
         """Whether it says what is to be done with values that are missing."""
         return self.says(
             r"missing|null|unknown|not recorded|without an? (?:end|value|quantity|date)|no end date|"
+            r"(?:empty|blank) for|(?:left|leave\w*|stays?) (?:empty|blank)|"
             r"still open|open visits?|an open|ongoing|with an? (?:recorded |known )?(?:end|value|quantity)",
-            korean="누락|결측|빈 값|없는 경우|기록되지 않|종료일",
+            korean="누락|결측|빈 값|없는 경우|기록되지 않|종료일|비워",
         )
 
     @property
@@ -148,8 +149,9 @@ class Wording:
         return self.says(
             rf"with an? (?:known |recorded )?end|that (?:have )?ended|closed|completed|finished|{OPEN}"
             rf"(?: ones)?(?: \w+){{0,2}} (?:are |is )?(?:{OUT})|(?:{OUT}|without|excluding|omit\w*|"
-            rf"ignor\w*|no) (?:the )?(?:\w+ )?{OPEN}|(?:that|which) are over\b|recorded as ended|not open",
-            korean=r"종료된|끝난|완료된|(?:끝나지|종료되지) 않은[^.?]*(?:제외|빼)|"
+            rf"ignor\w*|no) (?:the )?(?:\w+ )?{OPEN}|(?:that|which) are over\b|recorded as ended|not open|"
+            r"from (?:its |their |the )?start (?:date |day )?to (?:its |their |the )?end\b",
+            korean=r"시작일부터 종료일까지|종료된|끝난|완료된|(?:끝나지|종료되지) 않은[^.?]*(?:제외|빼)|"
             r"(?:진행 ?중인|열린|종료일이 없는)[^.?]*(?:제외|빼)",
         )
 

@@ -139,6 +139,64 @@ SILENT = [
               "FROM visit_occurrence WHERE YEAR(visit_start_date) = 2020 GROUP BY 1"),
         id="the months that have something",
     ),
+    pytest.param(
+        Asked("Leaving out records with a days supply of zero, what is the mean days supply? Two decimals.",
+              "투약 일수(days_supply)가 0인 기록을 빼면 평균 투약 일수는 며칠인가요? "
+              "소수 둘째 자리까지 알려 주세요.",
+              "SELECT round(avg(nullif(days_supply, 0)), 2) AS mean_days FROM drug_exposure", hospital=True),
+        id="NULLIF leaves zeros out",
+    ),
+    pytest.param(
+        Asked("How many women had a concussion with loss of consciousness before the year 2000?",
+              "2000년 이전에 의식 소실을 동반한 뇌진탕을 겪은 여성은 몇 명인가요? "
+              "(2000년은 포함하지 않습니다)",
+              "SELECT count(DISTINCT co.person_id) AS women FROM condition_occurrence co JOIN person p "
+              "USING (person_id) WHERE co.condition_concept_id = 375671 AND p.gender_concept_id = 8532 "
+              "AND co.condition_start_date < DATE '2000-01-01'", hospital=True),
+        id="a limit that the Korean question spells out",
+    ),
+    pytest.param(
+        Asked("How many cystitis diagnoses lasted at least 2 weeks from start to end?",
+              "시작일부터 종료일까지 2주 이상 지속된 방광염 진단은 몇 건인가요?",
+              "SELECT count(*) AS diagnoses FROM condition_occurrence WHERE condition_concept_id = 195588 "
+              "AND condition_end_date - condition_start_date >= 14", hospital=True),
+        id="a length from start to end has an end",
+    ),
+    pytest.param(
+        Asked("How many patients were born in each decade (1900s, 1910s and so on)? Give the first year of "
+              "the decade and the number of patients.",
+              "10년 단위 출생 연대(1900년대, 1910년대 등)별 환자 수를 연대의 첫해와 함께 보여 주세요.",
+              "SELECT year_of_birth // 10 * 10 AS decade, count(*) AS patients FROM person GROUP BY decade",
+              hospital=True),
+        id="decades as examples",
+    ),
+    pytest.param(
+        Asked("How many condition, drug and procedure records are there? Show every one of the three "
+              "tables.",
+              "진단, 약물, 처치 기록은 각각 몇 건인가요? 세 테이블을 모두 보여 주세요.",
+              "SELECT 'condition' AS kind, count(*) AS records FROM condition_occurrence UNION ALL "
+              "SELECT 'drug', count(*) FROM drug_exposure UNION ALL "
+              "SELECT 'procedure', count(*) FROM procedure_occurrence", hospital=True),
+        id="a number of tables",
+    ),
+    pytest.param(
+        Asked("For each stay of patient 2894, how many days passed since the discharge before it? Show "
+              "admission date and days, empty for the first.",
+              "환자 2894번의 입원마다 입원일과 직전 퇴원 이후 지난 일수를 보여 주세요. "
+              "첫 입원은 비워 둡니다.",
+              "SELECT visit_start_date, visit_start_date - lag(visit_end_date) OVER (ORDER BY "
+              "visit_start_date, visit_occurrence_id) AS days FROM visit_occurrence WHERE person_id = 2894",
+              hospital=True),
+        id="the first has none before it",
+    ),
+    pytest.param(
+        Asked("Which conditions has patient 1382 had? Each name once, as one text in alphabetical order.",
+              "환자 1382번에게 기록된 진단명을 중복 없이 알파벳 순으로 이어 한 줄로 보여 주세요.",
+              "SELECT string_agg(DISTINCT c.concept_name, ', ' ORDER BY c.concept_name) AS conditions "
+              "FROM condition_occurrence AS co JOIN concept AS c ON c.concept_id = co.condition_concept_id "
+              "WHERE co.person_id = 1382", hospital=True),
+        id="once each, without repeats",
+    ),
 ]  # fmt: skip
 SEEN = [
     pytest.param(

@@ -204,6 +204,7 @@ def _lengths(tree: exp.Query) -> Iterator[int]:
     yield from map(len, listed.values())
     yield len([*tree.find_all(exp.Exists)])
     yield len([*tree.find_all(exp.SetOperation)]) + 1
+    yield len({table.name.lower() for table in tree.find_all(exp.Table)})
 
 
 def _concept_numbers(case: Case, value: int) -> list[float]:

@@ -60,6 +60,12 @@ OPPOSITES = (  # English, its Korean; the opposite in English, its Korean
         "오래된 [가-힣]*부터|오래된 순|이른 [가-힣]*부터",
     ),
     (
+        r"\b(?:most \w+|largest|highest|longest)(?: \w+){0,2} first\b|\bfrom (?:the )?(?:most|highest)\b",
+        r"(?:많은|높은|큰|긴)[가-힣 ]{0,8}(?:순|부터)|내림차순",
+        r"\b(?:fewest|smallest|lowest|shortest)(?: \w+){0,2} first\b|\bfrom (?:the )?(?:fewest|lowest)\b",
+        r"(?:적은|낮은|작은|짧은)[가-힣 ]{0,8}(?:순|부터)|오름차순",
+    ),
+    (
         r"\b(?:start\w*|began|begun)\b",
         "시작",
         r"\b(?:ended|stopped|finished)\b",

@@ -38,6 +38,10 @@ NONE_ON_RECORD = (
     r"(?:have|has|had|with) no\b [\w ()]{0,60}\b(?:on record|recorded|record|diagnos\w+)"
 )
 TAKEN_IN = r"as well|included|including|also\b|too\b|count\w* as (?:zero|0)"
+NO_ROW = (
+    r"(?:leav\w+|left) out (?:the |any |all )?(?:months|quarters|years|weeks|days|decades|periods|groups|"
+    r"pairs|combinations) (?:with(?:out| no(?:ne|thing)?)|(?:that|which) ha(?:ve|d) no|in which no\w*)\b"
+)
 ZERO = (
     r"(?:show\w*|list\w*|get|gets|appear\w*|count\w*|as) (?:\w+ ){0,2}(?:0|zero)\b"
     r"(?! (?:days?|hours?|years?))"
@@ -89,6 +93,8 @@ def negation_done(case: Case) -> Iterator[Found | str]:
     """Never, without and no are a negation in the query, too."""
     if case.query is None or not case.wording.says(NEVER) or case.wording.says(TAKEN_IN):
         return
+    if case.wording.says(NO_ROW) and not case.wording.says(r"never\b"):
+        return  # a group without rows has none in the answer
     if case.wording.says(ZERO, korean=ZERO_KOREAN):
         yield "those who have none are shown with 0"
         if not keeps_those_without(case.query.tree):

@@ -33,7 +33,9 @@ def compare(
     a: ModelArgument,
     b: ModelArgument,
     task: TaskOption = None,
-    shown: Annotated[int, typer.Option(help="How many flips are shown with both queries.")] = 10,
+    shown: Annotated[
+        int, typer.Option(min=0, help="How many flips are shown with both queries.")
+    ] = 10,
     dry_run: DryOption = False,
     registry: RegistryOption = REGISTRY,
     runs: RunsOption = RUNS,

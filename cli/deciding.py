@@ -1,5 +1,7 @@
 """`llm-decide`: decisions are put to the panel, and with --freeze the task is frozen on them."""
 
+import sys
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,7 +81,7 @@ def llm_decide(
         ),
     ] = 0,
     again: Annotated[
-        bool, typer.Option("--again", help="Vote anew where the evidence has changed since.")
+        bool, typer.Option("--again", help="Vote anew where today's evidence is not the vote's.")
     ] = False,
     task: TaskOption = None,
     roster: RosterOption = ROSTER,
@@ -99,28 +101,39 @@ def llm_decide(
 
     from cli.evidence import current_evidence, planned_evidence
     from cli.freezing import freeze_task
+    from cli.settled import frozen_state
     from cli.planning import say_plan
+    from registry.canonical import canonical
 
     where = setting(registry, runs, data, task, "hard", roster)
     if freeze and where.task.pins is not None:
-        print(f"{where.task.task} is frozen since {where.task.pins.frozen}; nothing to do")
+        print(
+            canonical(frozen_state(where))
+            if json
+            else f"{where.task.task} is frozen since {where.task.pins.frozen}; nothing to do"
+        )
         return
     unfrozen(where)
     answers = _answers(owner or [], by, reason)
     vote = Voting(freeze, answers, again, stability)
     if plan:
-        say_plan(asyncio.run(_planned(where, planned_evidence(where), vote)), json=json)
+        say_plan(asyncio.run(_planned(where, planned_evidence(where, again), vote)), json=json)
         return
-    shown = current_evidence(where)
+    shown = current_evidence(where, again)
     asked, open_ = asyncio.run(decide_on(where, shown, vote, budget, quiet=json))
-    say_decisions(where, asked, json=json)
+    if not (json and freeze):
+        say_decisions(where, asked, json=json)
     if open_:
         print(
             f"not decided: {', '.join(open_)}; the owner decides with --owner ID=OPTION --reason ..."
         )
         raise typer.Exit(1)
-    if freeze:
+    if freeze and not json:
         freeze_task(where, by=by, reason=reason, yes=yes)
+    elif freeze:
+        with redirect_stdout(sys.stderr):  # the plan is for people; programs get one document
+            freeze_task(where, by=by, reason=reason, yes=yes)
+        print(canonical(frozen_state(where)))
 
 
 def evidence(
@@ -137,6 +150,7 @@ def evidence(
     from cli.evidence import write_evidence
 
     where = setting(registry, runs, data, task, "hard", roster)
+    unfrozen(where)
     print(write_evidence(where))
 
 
@@ -151,6 +165,7 @@ async def decide_on(
     async with bench(where, "text2sql llm-decide", (), budget) as b:
         context = _context(b, asked, shown)
         open_, old = _open(context, where, again=vote.again)
+        _refuse_decided(context, where, vote, open_)
         if open_ or vote.stability:  # a freeze on what is decided needs no key
             b.gateway.require(*models_in(where.roster.voters))
         for id in old:
@@ -158,6 +173,8 @@ async def decide_on(
                 f"{id}: its evidence has changed since the vote"
                 + ("" if vote.again else " (--again votes anew)")
             )
+        if not open_ and not quiet:
+            print(f"{len(asked)} decisions stand; --again votes anew on today's evidence")
         with progress("deciding", len(open_), quiet=quiet) as step:
             waiting = await pipeline.decide(context, where.runs, open_, step, answers=vote.answers)
         if vote.stability:
@@ -200,9 +217,19 @@ def _open(context: "Context", where: Setting, *, again: bool) -> tuple[list[str]
     from items.records import decisions
 
     settled = {d.id: d for d in decisions(context.book.events) if d.option is not None}
-    old = [id for id, d in settled.items() if stale(where, d)]
-    asked = context.decisions
+    asked, now = context.decisions, context.evidence.reference
+    old = [id for id, d in settled.items() if stale(where, d) or (again and now not in d.evidence)]
     return [id for id in asked if id not in settled or (again and id in old)], old
+
+
+def _refuse_decided(context: "Context", where: Setting, vote: Voting, open_: list[str]) -> None:
+    """Refuse an owner's word on what is decided: a vote holds until it is voted anew. Raises: FormatError."""
+    from items.records import decisions
+
+    for found in decisions(context.book.events):
+        if found.id in vote.answers and found.id not in open_ and found.id in context.decisions:
+            told = f"{found.id} is decided: {found.option} ({found.tally}, by {found.by}); --again votes anew"
+            raise FormatError(where.path, None, told)
 
 
 def _answers(owner: list[str], by: str, reason: str) -> dict[str, dict[str, str]]:

@@ -121,12 +121,19 @@ def _tasks(registry: Path) -> str:
 
 
 def _database(data: Path) -> str:
+    from database.engine import QueryError, open_database
+
     path = data / "eunomia.duckdb"
     if not path.exists():
         raise ValueError(
             f"no {path}; `benchtoward fetch eunomia` makes it in seconds (the demo has its own)"
         )
-    return f"{path}, {path.stat().st_size / 1e6:.0f} MB"
+    try:
+        with open_database(path, workers=1) as database:
+            rows = sum(rows for rows, _ in database.fingerprint.tables.values())
+    except QueryError as error:
+        raise ValueError(str(error)) from None
+    return f"{path}, {rows:,} rows"
 
 
 def _disk(runs: Path) -> str:

@@ -26,19 +26,26 @@ if TYPE_CHECKING:
     from models.roster import ModelCard
 
 
-def current_evidence(where: Setting) -> "Evidence":
-    """Return the newest evidence file of the task; it is written first where there is none."""
-    return _shown(where, _newest(where) or write_evidence(where))
+def current_evidence(where: Setting, anew: bool = False) -> "Evidence":
+    """Return the newest evidence file of the task; it is written first where there is none.
+
+    anew: also where the newest one's figures are not today's.
+    """
+    newest = None if anew else _newest(where)
+    return _shown(where, newest or write_evidence(where))
 
 
-def planned_evidence(where: Setting) -> "Evidence":
+def planned_evidence(where: Setting, anew: bool = False) -> "Evidence":
     """Return what `current_evidence` would, and write nothing."""
     from graphs.decision import Evidence
     from registry.canonical import sha256_text
 
-    if newest := _newest(where):
+    newest = _newest(where)
+    if newest and not anew:
         return _shown(where, newest)
     known = figures(where)
+    if newest and _figures(newest, newest.read_text(encoding="utf-8")) == known:
+        return _shown(where, newest)
     text = _text(where, known)
     return Evidence("not written yet", text, sha256_text(text), known)
 

@@ -29,7 +29,7 @@ def eval_text2sql(
     ],
     task: TaskOption = None,
     limit: Annotated[
-        int | None, typer.Option(help="Only the first N questions of each tier (a trial).")
+        int | None, typer.Option(min=1, help="Only the first N questions of each tier (a trial).")
     ] = None,
     reuse: Annotated[
         bool,
@@ -77,7 +77,7 @@ def eval_text2sql(
     ] = False,
     max_tokens: Annotated[
         int | None,
-        typer.Option(help="A diagnostic run with this output limit; it stands on no board."),
+        typer.Option(min=1, help="A diagnostic run with this output limit; it stands on no board."),
     ] = None,
     plan: Annotated[
         bool, typer.Option("--plan", help="Say what would be asked and what it costs; ask nothing.")

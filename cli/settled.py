@@ -38,6 +38,19 @@ def settled(where: Setting) -> "Spec":
     return replace(spec, decisions=tuple(sorted(kept, key=lambda s: s.key)))
 
 
+def frozen_state(where: Setting) -> dict[str, Any]:
+    """Return for programs whether a task is frozen now, and what was decided."""
+    from dataclasses import asdict
+
+    from items.questions import load_questions
+    from items.spec import load_spec, spec_path
+
+    spec = load_spec(spec_path(where.registry, where.task.task))
+    decided = [asdict(one) for one in load_questions(where.path).decisions]
+    frozen = str(spec.pins.frozen) if spec.pins else None
+    return {"task": spec.task, "frozen": frozen, "decisions": decided}
+
+
 def _unfit(where: Setting, found: "Decided | None") -> str | None:
     """Return why a decision cannot be frozen on; None where it can."""
     from cli.evidence import stale

@@ -147,6 +147,10 @@ def _life(registry: "Path", task: str | None, item: str) -> tuple[str, list["Eve
         events = [e for e in load(record_of(path)) if e.item == item or e.body.get("of") == item]
         if events:
             return tier, events
+    held = [record_of(path) for _, path, file in files if item in {q.id for q in file.questions}]
+    if held:
+        told = f"nothing of {item} is recorded; `check` or a review takes a new item in"
+        raise FormatError(held[0], None, told)
     there = "; ".join(f"{tier} {ids_in_short(file.questions)}" for tier, _, file in files)
     raise FormatError(registry / "drafts", None, f"no item {item!r}; there are {there or 'none'}")
 

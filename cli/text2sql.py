@@ -152,8 +152,16 @@ def llm_fix(
     if plan:
         say_plan(_planned_fixes(places, rounds), json=json)
         return
-    for where in places:
-        _review(where, Work(rounds=rounds, unsettled=unsettled), budget, json=json)
+    from registry.canonical import canonical
+
+    work = Work(rounds=rounds, unsettled=unsettled)
+    told = [_reviewed(where, work, budget, quiet=json) for where in places]
+    if json:
+        print(canonical(told))
+    for one in () if json else told:
+        _say(one, json=False)
+    if any(one["no_verdict"] for one in told):
+        raise typer.Exit(1)
 
 
 def _planned_fixes(places: list[Setting], rounds: int) -> list[Planned]:
@@ -176,10 +184,17 @@ def _review(where: Setting, work: Work, budget: float | None, *, json: bool) -> 
     if work.plan:
         say_plan(asyncio.run(plan_reviewers(where, work.catch)), json=json)
         return
-    told = asyncio.run(reviewed(where, work, budget, quiet=json))
+    told = _reviewed(where, work, budget, quiet=json)
     _say(told, json=json)
     if told["no_verdict"]:
         raise typer.Exit(1)
+
+
+def _reviewed(where: Setting, work: Work, budget: float | None, *, quiet: bool) -> dict[str, Any]:
+    import asyncio
+
+    unfrozen(where)
+    return asyncio.run(reviewed(where, work, budget, quiet=quiet))
 
 
 def _tiers(registry: Any, task: str | None) -> list[TierName]:

@@ -7,6 +7,7 @@ None as input; a new input would silently start it over (FACTS §7).
 """
 
 import asyncio
+import errno
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -34,7 +35,10 @@ class NotWaitingError(Exception):
 async def open_checkpoints(runs: Path) -> AsyncIterator[AsyncSqliteSaver]:
     """Yield the checkpointer of a runs folder. Raises: OSError."""
     await asyncio.to_thread(runs.mkdir, parents=True, exist_ok=True)
-    async with aiosqlite.connect(runs / "checkpoints.sqlite", timeout=30) as connection:
+    path = runs / "checkpoints.sqlite"
+    if not os.access(path if path.exists() else runs, os.W_OK):
+        raise PermissionError(errno.EACCES, "cannot be written", str(path))
+    async with aiosqlite.connect(path, timeout=30) as connection:
         saver = AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
         await saver.setup()
         await connection.execute("PRAGMA synchronous=NORMAL")  # WAL: safe against kill, fast

@@ -157,7 +157,7 @@ _SAYS = (
     "problems",
     "trial_sha256",
 )
-_DECIDES = ("decision", "ballot", "by", "option")
+_DECIDES = ("decision", "ballot", "by", "option", "evidence")
 
 
 def _identity(event: Event) -> tuple[Any, ...]:

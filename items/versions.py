@@ -14,6 +14,7 @@ from items.questions import load_questions
 from items.records import record_of
 from items.spec import Pins, Spec, save_spec, spec_path, thawed
 from registry import files
+from registry.events import load
 from registry.reader import FormatError, read_text
 
 _VERSION = re.compile(r"-v\d+(?=\.yaml$)")
@@ -36,6 +37,12 @@ def start_next(registry: Path, spec: Spec) -> list[Path]:
         name: replace(tier, file=_VERSION.sub(f"-v{version}", tier.file))
         for name, tier in draft.tiers.items()
     }
+    for tier in spec.tiers.values():  # a copy of a broken record would pass for a whole one
+        record = record_of(registry / tier.file)
+        if not load(record):
+            raise FormatError(
+                record, None, "the record is gone; `verify` says what else is missing"
+            )
     written = []
     for name, tier in tiers.items():
         written += _copied(registry / spec.tiers[name].file, registry / tier.file)

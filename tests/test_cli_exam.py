@@ -99,3 +99,9 @@ def test_a_limited_dry_run_of_a_draft_without_hard_items_has_no_bounds(tmp_path)
     assert done.exit_code == 0, done.output
     (entry,) = json.loads(invoke("leaderboard", "--dry-run", "--json", *where).stdout)["entries"]
     assert (entry["open"], entry["bounds"], entry["rank"]) == (2, None, None)
+
+
+@pytest.mark.parametrize("wrong", [("--limit", "0"), ("--limit", "-3"), ("--max-tokens", "0")])
+def test_a_number_below_one_is_wrong_use(wrong):
+    done = CliRunner().invoke(app, ["eval-text2sql", "--model", "benchtoward/prior", *wrong])
+    assert done.exit_code == 2

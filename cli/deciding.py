@@ -101,8 +101,8 @@ def llm_decide(
 
     from cli.evidence import current_evidence, planned_evidence
     from cli.freezing import freeze_task
-    from cli.settled import frozen_state
     from cli.planning import say_plan
+    from cli.settled import frozen_state
     from registry.canonical import canonical
 
     where = setting(registry, runs, data, task, "hard", roster)

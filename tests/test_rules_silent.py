@@ -197,6 +197,25 @@ SILENT = [
               "WHERE co.person_id = 1382", hospital=True),
         id="once each, without repeats",
     ),
+    pytest.param(
+        Asked("Which condition has the fewest patients of those recorded? If several share the lowest "
+              "number, show each of them with the number.",
+              "기록된 질환 가운데 환자 수가 가장 적은 질환은 무엇인가요? "
+              "동률이면 모두 환자 수와 함께 보여 주세요.",
+              "WITH n AS (SELECT c.concept_name AS condition, count(DISTINCT co.person_id) AS patients "
+              "FROM condition_occurrence AS co JOIN concept AS c ON c.concept_id = co.condition_concept_id "
+              "GROUP BY c.concept_id, c.concept_name) SELECT condition, patients FROM n "
+              "WHERE patients = (SELECT min(patients) FROM n)", hospital=True),
+        id="several share the lowest number",
+    ),
+    pytest.param(
+        Asked("How many patients have had allergic rhinitis of either perennial kind (perennial, or "
+              "perennial with seasonal variation)?",
+              "통년성 알레르기 비염(계절 변동이 있는 통년성 포함)을 앓은 환자는 몇 명인가요?",
+              "SELECT count(DISTINCT person_id) AS patients FROM condition_occurrence "
+              "WHERE condition_concept_id IN (40486433, 4048171)", hospital=True),
+        id="a word of another name that is no kind of its own",
+    ),
 ]  # fmt: skip
 SEEN = [
     pytest.param(

@@ -33,7 +33,7 @@ def left_join_undone(case: Case) -> Iterator[Found | str]:
             name = join.this.alias_or_name
             for condition in conjuncts(part.select.args.get("where")):
                 read = {column.table for column in condition.find_all(exp.Column)}
-                if read == {name} and _rejects_null(condition):
+                if name in read and _rejects_null(condition):
                     yield Found(
                         f"WHERE {condition.sql(DIALECT)} undoes the LEFT JOIN of {name}: "
                         "move it into ON, or join with INNER"

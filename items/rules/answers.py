@@ -11,13 +11,13 @@ from items.rules.sql import DIALECT
 
 FALLING = (
     r"descending|from (?:the )?(?:most|highest|largest|longest|latest|newest|busiest)\b|"
-    r"(?:most \w+|highest|largest|longest|latest|newest|most recent) first|"
+    r"(?:most \w+|highest|largest|longest|latest|newest|most recent) (?:\w+ ){0,2}first|"
     r"(?:highest|largest|latest|newest) to (?:the )?(?:lowest|smallest|earliest|oldest)|"
     r"(?:most \w+|highest|largest|longest|latest|newest) (?:\w+ ){0,2}(?:on|at the) top"
 )
 RISING = (
     r"ascending|from (?:the )?(?:fewest|lowest|smallest|shortest|earliest)\b|chronological|"
-    r"(?:fewest|lowest|smallest|shortest|earliest) first|"
+    r"(?:fewest|lowest|smallest|shortest|earliest) (?:\w+ ){0,2}first|"
     r"(?:lowest|smallest|earliest) to (?:the )?(?:highest|largest|latest)|"
     r"(?:fewest|lowest|smallest|shortest|earliest) (?:\w+ ){0,2}(?:on|at the) top"
 )
@@ -33,6 +33,7 @@ MANY = r"latest|last|most recent|highest|largest|maximum|longest"
 BOTH_ENDS = (
     rf"(?:{FEW}) (?:\w+ )?and (?:the |their |its )?(?:{MANY})|(?:{MANY}) and (?:the )?(?:{FEW})"
 )
+IN_STEPS = r"first,? (?:and )?then\b|, then (?:from|by|the)\b|within (?:each|every)\b"
 NAME_THE = r"name the (?!(?:\w+ ){0,3}(?:patients?|people|persons?)\b)"  # people have numbers here
 NAMED = r"(?:names? (?:of|and)|by name|(?:give|show|list|with|and) (?:the|their|its) names?)\b"
 
@@ -108,7 +109,7 @@ def order_direction(case: Case) -> Iterator[Found | str]:
     order = case.query.tree.args.get("order") if case.query else None
     if not order or not case.item.order_matters:
         return
-    first = order.expressions[0]
+    first = _leading(case, order.expressions)
     falls, rises = case.wording.says(FALLING), case.wording.says(RISING)
     yield f"{first.sql(DIALECT)}; falling asked: {falls}, rising asked: {rises}"
     name = bare(first.this).sql(DIALECT).lower()
@@ -116,15 +117,25 @@ def order_direction(case: Case) -> Iterator[Found | str]:
         wanted = None if falls else _by_age(case, first)
     else:
         wanted = None if re.search(r"\bage|name|_id\b|rank", name) else falls
-    if len(order.expressions) > 1 and any(
-        bool(key.args.get("desc")) == wanted for key in order.expressions
-    ):
-        return  # "sex first, then from the most to the fewest"
     if wanted is not None and bool(first.args.get("desc")) != wanted:
         asked = "falling" if wanted else "rising"
         yield Found(
             f"the question asks for {asked} order; the query has ORDER BY {first.sql(DIALECT)}"
         )
+
+
+def _leading(case: Case, keys: list[exp.Ordered]) -> exp.Ordered:
+    """Return the key that a direction is said of: the one behind labels, the falling one of several steps."""
+    kinds = {}
+    if case.rows is not None:
+        named = zip(case.rows.columns, case.rows.types, strict=False)
+        kinds = {name.lower(): kind.upper() for name, kind in named}
+    if case.wording.says(IN_STEPS):
+        return next((key for key in keys if key.args.get("desc")), keys[0])
+    telling = (
+        key for key in keys if not kinds.get(key.this.name.lower(), "").startswith("VARCHAR")
+    )
+    return next(telling, keys[0])
 
 
 def _by_age(case: Case, first: exp.Expr) -> bool | None:

@@ -88,6 +88,28 @@ def different_counted(case: Case) -> Iterator[Found | str]:
             )
 
 
+@rule("problem", source="BIRD and EHRSQL: COUNT without DISTINCT under a mean")
+def different_averaged(case: Case) -> Iterator[Found | str]:
+    """The mean number of different X is the mean of counts of different X."""
+    asked = case.wording.says(rf"(?:average|mean|median) number of (?:\w+ ){{0,2}}{ALIKE}")
+    if case.query is None or not asked:
+        return
+    for part in case.query.parts:
+        for mean in part.own(exp.Avg, exp.Median):
+            made = case.query.derived(part, mean.this)
+            count = made[1] if made else None
+            if not isinstance(count, exp.Count) or not isinstance(count.this, exp.Column):
+                continue
+            yield f"{mean.sql(DIALECT)} of {count.sql(DIALECT)}"
+            once = exp.Count(this=exp.Distinct(expressions=[count.this.copy()]), big_int=True)
+            other = case.changed(case.query.exchanged(count, once))
+            if other is not None:
+                yield Found(
+                    f"{count.sql(DIALECT)} counts repeats; the question asks for different ones",
+                    evidence=case.told(other),
+                )
+
+
 @rule("warning", source="BIRD: COUNT without DISTINCT in HAVING and ORDER BY")
 def limited_otherwise(case: Case) -> Iterator[Found | str]:
     """The number that is shown is the one that HAVING limits and ORDER BY sorts."""

@@ -25,7 +25,7 @@ def sibling_left_out(case: Case) -> Iterator[Found | str]:
     for id, names, origin in concepts_named(case):
         for other, name in case.facts.used(origin).items():
             differing = _differing(names[0], name)
-            if other in listed or differing is None or not all(map(_says(case), differing)):
+            if other in listed or differing is None or not _in_one_list(case, differing, name):
                 continue
             yield f"{names[0]!r} ({id}) beside {name!r} ({other})"
             shared = set(words(name)) - set(differing) - EMPTY_WORDS
@@ -54,6 +54,20 @@ def _differing(one: str, other: str) -> tuple[str, str] | None:
     left, right = words(one), words(other)
     apart = [pair for pair in zip(left, right, strict=False) if pair[0] != pair[1]]
     return apart[0] if len(left) == len(right) > 1 and len(apart) == 1 else None
+
+
+def _in_one_list(case: Case, differing: tuple[str, str], name: str) -> bool:
+    """Whether two words stand in one list of the question: first, second or third."""
+    asked = case.wording.words
+    places = [[i for i, word in enumerate(asked) if word == one] for one in differing]
+    shared = set(words(name)) | {"or", "and", "either", "both", "a", "an", "the"}
+    for left in places[0]:
+        for right in places[1]:
+            between = asked[min(left, right) + 1 : max(left, right)]
+            others = [word for word in between if word not in shared and f"{word}s" not in shared]
+            if len(others) <= max(0, len(between) - 1) // 2 and len(between) < 5:
+                return True
+    return False
 
 
 def _says(case: Case) -> Callable[[str], bool]:

@@ -39,7 +39,8 @@ QUANTITIES = (  # English form, Korean form: one needs the other
     (r"\bmean\b|\baverage\b", "평균"),
     (r"\bmedian\b", "중앙값|중간값|중위"),
     (
-        r"\bpercent\b|\bpercentage\b|%|\bshare\b|\bproportion\b|\bfraction\b",
+        r"\bpercent\b|\bpercentage\b|%|\bshare\b(?! (?:the|an?|it|one|this|that|their) )|\bproportion\b|"
+        r"\bfraction\b",
         "퍼센트|%|비율|백분율|비중|몇 분",
     ),
 )
@@ -117,7 +118,10 @@ def quantity_agrees(case: Case) -> Iterator[Found | str]:
     yield f"counted in English: {', '.join(case.wording.counted) or 'nothing named'}"
     for left, right in QUANTITIES:
         in_english, in_korean = re.search(left, english, re.I), re.search(right, korean)
-        if bool(in_english) != bool(in_korean):
+        rated = in_korean and re.search(
+            r"\b(?:ratio|rate)s?\b", english, re.I
+        )  # 비율 of two numbers
+        if bool(in_english) != bool(in_korean) and not rated:
             found, where = (in_english, "English") if in_english else (in_korean, "Korean")
             yield Found(f"only the {where} question asks for {found.group(0) if found else ''!r}")
     once = r"\b(?:different|distinct|unique|various|separate|kinds?|types?|which)\b"

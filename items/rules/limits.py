@@ -18,14 +18,15 @@ PHRASES = (  # English phrase with a number in it, what a comparison with that n
     (r"\b(?:over|above|exceed\w*) (?:the age of )?(\d[\d,]*(?:\.\d+)?)", ">"),
     (rf"\bat least {WORD}", ">="),
     (
-        rf"\b{WORD} (?:\w+ )?(?:or more|or older|or over|or longer|or higher|and older|or above)\b",
+        rf"\b{WORD} (?:years of age |\w+ )?(?:or more|or older|or over|or longer|or higher|and older|"
+        r"or above)\b",
         ">=",
     ),
     (rf"\b(?:no|not) (?:less|fewer|younger) than {WORD}", ">="),
     (rf"\b(?:less|fewer|younger|shorter|lower|smaller) than {WORD}", "<"),
     (r"\b(?:under|below) (?:the age of )?(\d[\d,]*(?:\.\d+)?)", "<"),
     (rf"\bat most {WORD}", "<="),
-    (rf"\b{WORD} (?:\w+ )?(?:or less|or fewer|or younger|or under|or below)\b", "<="),
+    (rf"\b{WORD} (?:years of age |\w+ )?(?:or less|or fewer|or younger|or under|or below)\b", "<="),
     (rf"\b(?:no|not) (?:more|older|later) than {WORD}", "<="),
 )
 DATES = (
@@ -80,6 +81,11 @@ def number_limits(case: Case) -> Iterator[Found | str]:
             elif turned := [c for c in _comparisons(case) if _turned(case, c, sign, str(value))]:
                 yield Found(
                     f"the question says {match.group(0)!r}; {turned[0].node.sql(DIALECT)}",
+                    severity="warning",
+                )
+            elif others := _counts_limited(case, match):
+                yield Found(
+                    f"the question says {match.group(0)!r}; HAVING {others[0].node.sql(DIALECT)}",
                     severity="warning",
                 )
 
@@ -148,6 +154,20 @@ def as_day(text: str) -> str | None:
         return None
     day = as_date(f"{numbers[1]:04d}-{MONTHS.index(month) + 1:02d}-{numbers[0]:02d}")
     return day.isoformat() if day else None
+
+
+def _counts_limited(case: Case, said: re.Match[str]) -> list[Comparison]:
+    """Return the limits of counts in HAVING, where the question has one limit and it is a count's."""
+    text = case.wording.english
+    found = [m for phrase, _ in PHRASES for m in re.finditer(phrase, text, re.I)]
+    span = r"[\s-]*(?:\w+ )?(?:days?|weeks?|months?|years?|hours?|percent|%|mg)\b"
+    if len(found) > 1 or re.match(span, text[said.end() :]):
+        return []
+    return [
+        c
+        for c in _comparisons(case)
+        if isinstance(c.node.this, exp.Count) and c.node.find_ancestor(exp.Having)
+    ]
 
 
 def _comparisons(case: Case) -> Iterator[Comparison]:

@@ -51,7 +51,7 @@ OPPOSITES = (  # English, its Korean; the opposite in English, its Korean
         r"\bboth\b|\ball (?:two|three|four)\b",
         r"둘 다|(?:두|세|네) (?:가지|약|개)[를을]? ?모두|[과와] (?:\S+ ){0,2}\S+[을를이가] 모두",
         rf"\beither\b|\bor\b{LIMIT}",
-        "또는|혹은",
+        "또는|혹은|하나라도|중 하나",
     ),
     (
         r"\b(?:most recent|newest|latest) (?:\w+ )?first\b",
@@ -89,6 +89,7 @@ KOREAN_LIMITS = (
 def opposites_agree(case: Case) -> Iterator[Found | str]:
     """The first is not the last in the other language, women not men, before not after."""
     english, korean = case.wording.english, case.wording.korean
+    korean = re.sub(r"소수(?:점)? ?(?:아래 )?첫째", "", korean)  # a decimal place is no first event
     if re.search(r"\bfrom\b|\bbetween\b", english, re.I):
         korean = korean.replace("부터", "")  # an interval has both ends
     for one, ein, other, anders in OPPOSITES:

@@ -50,7 +50,8 @@ ZERO_KOREAN = r"(?<!\d)0(?:으로|을|를|건|회)"
 ALL_OF = (
     r"all (?:two|three|four|five|of (?:them|these|the following))\b|every (?:single )?one of\b|"
     r"each (?:one )?of (?:them|the (?:two|three|four|five))\b|"
-    r"both\b(?! (?:sexes|genders|tables|years|days|the first))"
+    r"both\b(?! (?:sexes|genders|tables|years|days|the first))|"
+    r"in (?:19|20)\d\d (?:as well as|and again) in (?:19|20)\d\d"
 )
 ORDERED = (
     r"(?:before|after|prior to|following) (?:the|their|his|her|its|a|an|any|they|it|being|having|start\w+|"
@@ -105,9 +106,11 @@ def negation_done(case: Case) -> Iterator[Found | str]:
         tree.find(exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.Except, exp.Is, exp.Nullif) is not None
     )
     strict = any(literal(node.expression) == 0 for node in tree.find_all(exp.EQ))
-    sided = tree.find(*COMPARED[:4]) is not None and not case.wording.says(
-        r"never\b", r"without (?:a|any)\b"
+    none = case.wording.says(r"never\b", r"without (?:a|any)\b") or (
+        case.wording.asks_people
+        and case.wording.says(r"ha(?:ve|d|s) no\b(?! (?:more|later|earlier|fewer|less)\b)")
     )
+    sided = tree.find(*COMPARED[:4]) is not None and not none
     rest = any(
         node.find(exp.Count) for node in tree.find_all(exp.Sub)
     )  # all, less those that have it

@@ -22,13 +22,16 @@ TOP_OF_EACH = (
 PAIRS = (
     r"pairs?\b|(?:an)?other (?:patient|person)|two (?:different )?(?:patients|people)|each other"
 )
+GREW = r"exceed\w*|increas\w+|grew|grow\w*|rose|rise\w*|more than (?:in )?the (?:\w+ )?before|change from"
+FELL = r"decreas\w+|fell|declin\w+|drop\w*|fewer than (?:in )?the (?:\w+ )?before"
 OF_ONE = ("person_id", "visit_occurrence_id")
 
 
 @rule("problem", source="reported for generated SQL: LAG over all patients")
 def window_of_each(case: Case) -> Iterator[Found | str]:
     """LAG and LEAD look at the same person's rows: PARTITION BY person."""
-    if case.query is None or not case.wording.says(SAME, korean=SAME_KOREAN):
+    of_one = case.wording.says(SAME, korean=SAME_KOREAN) or case.wording.asks_people
+    if case.query is None or not of_one:
         return
     for part in case.query.parts:
         for step in part.own(exp.Lag, exp.Lead):
@@ -46,6 +49,23 @@ def window_of_each(case: Case) -> Iterator[Found | str]:
                     f"{person.sql(DIALECT)}",
                     evidence=case.told(other),
                 )
+
+
+@rule("warning", source="reported for generated SQL: the change with its sign turned")
+def change_turned(case: Case) -> Iterator[Found | str]:
+    """An increase is this one less the one before, not the one before less this one."""
+    if (
+        case.query is None
+        or not case.wording.says(GREW, korean="늘었|증가")
+        or case.wording.says(FELL)
+    ):
+        return
+    for node in case.query.tree.find_all(exp.Sub):
+        left, right = node.this.unnest(), node.expression.unnest()
+        before = left.this if isinstance(left, exp.Window) else None
+        yield node.sql(DIALECT)
+        if isinstance(before, exp.Lag) and before.this.sql() == right.sql():
+            yield Found(f"{node.sql(DIALECT)} is negative where it grew")
 
 
 @rule("warning", source="reported for generated SQL: the top of all in place of the top of each")
